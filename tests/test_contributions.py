@@ -22,7 +22,8 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.explanation import nearest_references, node_contributions
-from skgraphkde.explanation.wording import feature_words, features_in_words, usually
+from skgraphkde.explanation.wording import feature_words, features_in_words
+from skgraphkde.graphs.naming import usually
 from tests.conftest import permuted, random_graphs
 
 SETTINGS = {
@@ -165,24 +166,30 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
         node_numbers=numbers, edge_categories="via", edge_numbers="my wait", missing="indicate"
     )
     fitted = NodeFeatures().fit(read_graphs([graph(seed) for seed in range(9)], schema=schema))
-    found = {x.name: x for x in features_in_words(fitted)}
+    batch = read_graphs([graph(0)], schema=schema)
+    found = {x.name: x for x in features_in_words(fitted, batch.schema)}
     assert list(found) == fitted.get_feature_names_out().tolist()
     expected = {
-        "log(1+income)": "mean log(1+income) 0.5; usually 0.25",
-        "temp missing": "mean temp missing 0.5; usually 0.25",
-        "temp missing missing": "temp missing is missing at 50% of the nodes; usually 25%",
-        "degree=0": "50% of the nodes have degree 0; usually 25%",
-        "degree=2-3": "50% of the nodes have degree 2 to 3; usually 25%",
-        "degree=4-7": "50% of the nodes have degree 4 or more; usually 25%",
-        "log(1+degree)": "0.649 neighbors of a node (geometric mean); usually 0.284",
-        "return_3": "walks of 3 steps come back more often: 0.5; usually 0.25",
-        "directed_return_2": "walks of 2 steps along the directions come back more often: 0.5; "
-        "usually 0.25",
-        "log(1+out a edges)": "0.649 out a edges of a node (geometric mean); usually 0.284",
-        "in b my wait": "mean in b my wait 0.5; usually 0.25",
-        "in b my wait missing": "in b my wait is missing at 50% of the edges; usually 25%",
+        "log(1+income)": "mean log(1+income) of nodes 0.5; usually 0.25",
+        "temp missing": "mean temp missing of nodes 0.5; usually 0.25",
+        "temp missing missing": "temp missing is missing at 6 of 12 nodes (50%); usually 25%",
+        "degree=0": "6 of 12 nodes (50%) have no neighbors; usually 25%",
+        "degree=2-3": "6 of 12 nodes (50%) have 2 to 3 neighbors; usually 25%",
+        "degree=4-7": "6 of 12 nodes (50%) have 4 or more neighbors; usually 25%",
+        "return_3": "50% of random walks of 3 edges end where they began; usually 25%",
+        "directed_return_2": "50% of random walks of 2 edges along their directions end where they "
+        "began; usually 25%",
+        "log(1+out a edges)": "6 edges (via=a), 0.5 per node; usually 0.25",
+        "out b my wait": "mean my wait of edges (via=b) 0.5; usually 0.25",
+        "out b my wait missing": "my wait is missing at 6 of 12 edges (via=b) (50%); usually 25%",
     }
-    known = np.full(5, 0.25)
-    assert {name: feature_words(found[name], 0.5, known) for name in expected} == expected
-    assert feature_words(found["degree=1"], 0, known) == "no node has degree 1; usually 25%"
-    assert found["in b my wait"].fact == found["out a my wait"].fact == "edge my wait"
+    known, words = np.full(5, 0.25), batch.schema.words
+    told = {name: feature_words(found[name], 0.5, known, 12, words) for name in expected}
+    assert told == expected
+    for name in ("log(1+degree)", "return_2", "log(1+in a edges)", "in b my wait"):
+        assert not found[name].form  # others say the same
+    one = feature_words(found["degree=1"], 1 / 12, known, 12, words)
+    assert one == "1 of 12 nodes (8%) has 1 neighbor; usually 25%"
+    none = feature_words(found["degree=1"], 0, np.array([0.0, 0.5, 1.0]), 12, words)
+    assert none == "no node has 1 neighbor; 2 of 3 other graphs have one"
+    assert found["out b my wait"].fact == found["out a my wait"].fact == "edge my wait"

@@ -117,13 +117,15 @@ def test_an_anomaly_of_weak_reasons_has_the_view_that_is_most_surprised(monkeypa
     [judged] = judge(detector, detector.read(NEW[6:7]))
     weak = judged._replace(reasons=[x._replace(strength=0.5) for x in judged.reasons])
     view = detector.model_.views[judged.surprises.argmax()]
-    words = view.summary[0].lower() + view.summary[1:-1]
-    assert weak.why == f"nothing that is unusual by itself; most surprising: {words}"
+    words = view.titled(detector.schema_.words)
+    assert weak.why == f"nothing unusual by itself; most unusual taken together: {words}"
     assert judged.why == judged.reasons[0].text
     assert weak._replace(decision=1.0).why is None
     monkeypatch.setattr(reasons, "WEAKEST", 200)  # all are weak
     said = results(detector, NEW)
-    assert said.loc[said["verdict"] == -1, "reason"].str.startswith("nothing that is").all()
+    assert (
+        said.loc[said["verdict"] == -1, "reason"].str.startswith("nothing unusual by itself").all()
+    )
     assert said.loc[said["verdict"] == 1, "reason"].isna().all()
     assert weak.why in report(detector, NEW)
 
@@ -137,9 +139,9 @@ def test_training_graphs_have_the_ids_of_their_nodes():
     graphs[3].edges["n4", "n5"]["w"] = 90.0
     detector = GraphKDEDetector(schema=GraphSchema(edge_numbers="w")).fit(graphs)
     said = explain(detector)
-    assert "edge n4-n5" in said.loc[said["graph"] == 3, "reason"].str.cat(sep="; ")
-    assert "edge n4-n5" in results(detector)["reason"].str.cat(sep="; ")
-    assert "edge n4-n5" in report(detector)
+    assert "edge between n4 and n5" in said.loc[said["graph"] == 3, "reason"].str.cat(sep="; ")
+    assert "edge between n4 and n5" in results(detector)["reason"].str.cat(sep="; ")
+    assert "edge between n4 and n5" in report(detector)
 
 
 def test_reasons_are_joined_with_results_by_name():

@@ -52,8 +52,8 @@ contamination_option = click.option(
     "--contamination",
     metavar="SHARE",
     callback=lambda ctx, parameter, value: None if value is None else literal(value),
-    help='Share of normal graphs below the threshold; "auto" assumes none, but takes the lower '
-    "fence of a box plot of the scores.",
+    help='Share of normal graphs below the threshold; "auto" assumes none, and flags scores '
+    "that are far below the others, as the outliers of a box plot are.",
 )
 
 
@@ -295,6 +295,15 @@ def _attribute_option(kind: str, name: str, what: str, default: str) -> Callable
     return click.option(name, kind, metavar="NAME", multiple=True, help=text)
 
 
+def _names(ctx: click.Context, parameter: click.Parameter, text: str | None) -> dict | None:
+    if text is None:
+        return None
+    pairs = [pair.split("=") for pair in text.split(",")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise click.BadParameter(f"{text!r} is not of the form nodes=NAME,edges=NAME,graphs=NAME")
+    return {what.strip(): noun.strip() for what, noun in pairs}
+
+
 #: The options that make up a GraphSchema.
 schema_options = _together(
     *(_attribute_option(kind, *words) for kind, words in _ATTRIBUTES.items()),
@@ -308,6 +317,13 @@ schema_options = _together(
         "--missing",
         type=click.Choice(["error", "indicate"]),
         help="What a missing value is.  [default: error; in find, indicate if there are any]",
+    ),
+    click.option(
+        "--call",
+        metavar="NAMES",
+        callback=_names,
+        help="What you call nodes, edges and graphs: nodes=steps,graphs=cases.  [default: by what "
+        "is read]",
     ),
     click.option(
         "--schema",

@@ -37,7 +37,7 @@ from skgraphkde.explanation.results import (
 from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import MissingError
 from skgraphkde.graphs.schema import unread_attributes
-from skgraphkde.reporting.page import SUFFIXES, Page
+from skgraphkde.reporting.page import N_REASONS, SUFFIXES, Page
 from skgraphkde.reporting.rendering import BRIEF
 
 PRINTED = 5  # anomalies, at most
@@ -73,8 +73,9 @@ def find(
 
     Each graph is judged by the others. No graph has to be known as normal, but most should be; to
     judge new graphs by known ones, use `fit` and `report`. An anomaly is beyond the fence of a box
-    plot of the scores, unless --contamination gives a share. If values are missing, as where files
-    are from several programs, they are evidence, unless --missing error says otherwise.
+    plot of the scores, as 2 to 5 in a hundred usual graphs are, too, unless --contamination gives a
+    share. If values are missing, as where files are from several programs, they are evidence,
+    unless --missing error says otherwise.
 
     Small groups that are alike and unlike all others are listed, too: anomalies hide each other
     there. Mark graphs on the page, save the verdicts, and give the same command again with
@@ -125,13 +126,14 @@ def find(
         groups = page.groups
     else:
         groups = groups_of(detector)
-        judged = judge(detector, known, n_reasons=1, node_names=ids, own=own)
+        judged = judge(detector, known, n_reasons=N_REASONS, node_names=ids, own=own)
         table = table_of(known, judged)
         table["group"] = group_numbers(groups, len(known))
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]
         for members, shared in groups:
             alike = f"{len(members)} alike: {shared}"
             table.loc[members, "reason"] = table.loc[members, "reason"].fillna(alike)
+        table["codes"] = [x.codes for x in judged]
         write_table(table, output)
     _echo_anomalies(detector, names, judged, groups, output)
     if saved is not None:
@@ -150,7 +152,8 @@ def _echo_anomalies(
     n_confirmed = int((detector.verdicts_ == ANOMALY).sum())
     yours = f", {n_confirmed} of them confirmed by you" if n_confirmed else ""
     are = "is" if n_anomalies == 1 else "are"
-    echo(f"{n_anomalies} of {len(judged)} graphs {are} not like the others{yours}: {output}")
+    of_all = f"{n_anomalies} of {detector.schema_.words.counted(len(judged), 'graph')}"
+    echo(f"{of_all} {are} not like the others{yours}: {output}")
     odd = [i for i in np.argsort(detector.training_scores_, kind="stable") if judged[i].is_anomaly]
     new = [i for i in odd if detector.verdicts_[i] == 0]
     lines: dict[str, None] = {}  # one for each graph, or for all that are alike
@@ -195,8 +198,8 @@ def report(
     """Make a page that shows which GRAPHS are odd, and why.
 
     It is one file, which opens in any browser without a network: the distribution of the scores, a
-    table to sort and filter, and for each graph the reasons, the nearest known graphs and, for the
-    100 lowest scores, a picture.
+    table to sort and filter, and for each graph its data and the reasons; for the 100 lowest
+    scores, a picture, and the nearest usual graph beside it.
     """
     fitted = load_model(model, own)
     batch, ids = files.read(fitted.schema_)
@@ -205,4 +208,5 @@ def report(
     with open_output(output) as file:
         file.write(page.html(files.skipped))
     n_anomalies = sum(row.judged.is_anomaly for row in page.listed)
-    echo(f"{n_anomalies} of {len(batch)} graphs are anomalies: {output}")
+    of_all = f"{n_anomalies} of {fitted.schema_.words.counted(len(batch), 'graph')}"
+    echo(f"{of_all} stand{'s' if n_anomalies == 1 else ''} out: {output}")

@@ -230,14 +230,11 @@ def _statistics_words(statistics: Statistics | None, members: np.ndarray) -> str
     """The statistic in which all members are outside of the usual range, in words."""
     assert statistics is not None  # in which they are a cluster
     own, known = statistics.table_[members], np.delete(statistics.table_, members, axis=0)
-    low, high = np.nanquantile(known, USUAL, axis=0)
+    low, high = np.nanquantile(known, USUAL, axis=0, method="nearest")
     is_odd = (own > high).all(axis=0) | (own < low).all(axis=0)
     if not is_odd.any():
         return "a combination of statistics of the whole graph"
     standardized = _metric(statistics, len(statistics.table_)).standardized(own)
     j = int(np.where(is_odd, abs(standardized).min(axis=0), -1.0).argmax())
-    ends, (_, usually) = [], ("", "")
-    for x in (own[:, j].min(), own[:, j].max()):
-        end, usually = in_words(statistics.forms_[j], x, known[:, j])
-        ends.append(end)
-    return f"{statistics.names_[j]} {' to '.join(dict.fromkeys(ends))}; usually {usually}"
+    ends = [float(own[:, j].min()), float(own[:, j].max())]
+    return in_words(statistics.names_[j], statistics.forms_[j], ends, known[:, j])

@@ -6,23 +6,33 @@ Sizes, means of node features, shares of new parts, rarity, and the properties o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from skgraphkde.detectors.model import GraphModel, references_of
 from skgraphkde.explanation.tails import Tails
-from skgraphkde.explanation.wording import features_in_words
+from skgraphkde.explanation.wording import Feature, features_in_words, part_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL
 from skgraphkde.views.base import Context, Property, View
 from skgraphkde.views.categories import OFTEN_NEW, means
 
-# Kinds of properties whose reasons state a range of nine in ten references.
-WITH_RANGES = ("size", "feature", "statistics")
+# What nearly all known graphs have: more than nine in ten, as those in the usual ranges.
+NEARLY_ALL = USUAL[1]
 # Rare is what so small a share of the known graphs have, or one of them.
 FEW = 0.1
 # An edge with a rare end is rare if the end is in more than so many times as many known graphs.
 RARER = 3
+
+
+class Common(NamedTuple):
+    """Kinds of nodes or edges that nearly all training graphs have."""
+
+    colors: np.ndarray
+    n_graphs: np.ndarray  # that have each
+    first: np.ndarray  # a part of the references of each kind
+    ends: list[tuple[str, np.ndarray]]  # of edges: tables of nodes, and the kinds there
 
 
 class Properties:
@@ -34,10 +44,16 @@ class Properties:
 
     Attributes
     ----------
+    words : Words
+        What people call nodes, edges and graphs.
     features : list of Feature
         The columns of node features, in words.
+    facts : dict of str
+        What reasons of other kinds call the share of nodes with each category.
     counts : CategoryCounts
         The categories of the training graphs.
+    common : dict of str -> Common
+        What nearly all training graphs have, by the tables of `counts`.
     columns : list of Property
         The properties of the references, each compared with the others.
     view_of : list
@@ -52,7 +68,13 @@ class Properties:
         references, self.views = model.references, model.views
         self.counts, self.n_training_graphs = model.categories, model.n_training_graphs
         self.reference_index = model.reference_index
-        self.features, self.edges = features_in_words(model.features), model.features.block("edge")
+        self.references, self.words = references, references.schema.words
+        self.features = features_in_words(model.features, references.schema)
+        self.edges = model.features.block("edge")
+        of_labels = np.array(model.features.kind_of_column) == "label"
+        shares = (x for x, is_one in zip(self.features, of_labels, strict=True) if is_one)
+        self.facts = {x.words.partition(" ")[2]: x.fact for x in shares}
+        self.common = self._common_parts()
         self.first_of_edges = 0
         if self.edges is not None:
             self.first_of_edges = model.features.kind_of_column.index("edge")
@@ -66,47 +88,29 @@ class Properties:
         self.known, least = _stacked(self.columns, len(references))
         low = np.where(np.isnan(self.known), np.inf, self.known).min(axis=0)
         high = np.where(np.isnan(self.known), -np.inf, self.known).max(axis=0)
+        self.is_label = np.array(
+            [x.kind == "feature" and bool(of_labels[x.place]) for x in self.columns]
+        )
         self.is_constant = high - low <= 1e-9 * np.maximum(abs(low), abs(high))
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
-
-    def are_usual(self, values: np.ndarray, reference: np.ndarray) -> np.ndarray:
-        """Mask of the properties whose reason is a range of the references that holds the value.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_graphs, n_columns)
-        reference : ndarray of shape (n_graphs,), int
-            The reference that each graph is, which the range leaves out, as its reason does; -1 if
-            it is none.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_columns), bool
-        """
-        order = np.argsort(self.known, axis=0, kind="stable")  # NaN comes last
-        ordered = np.take_along_axis(self.known, order, axis=0)
-        rank = np.empty_like(order)
-        np.put_along_axis(rank, order, np.arange(len(order))[:, np.newaxis], axis=0)
-        is_reference = (reference >= 0)[:, np.newaxis]
-        own = np.where(is_reference, rank[reference], len(order))
-        n = (~np.isnan(self.known)).sum(axis=0)
-        n_others = np.maximum(n - (own < n), 1)
-        ends = []
-        for share in USUAL:
-            place = np.rint(share * (n_others - 1)).astype(int)
-            place = np.minimum(place + (place >= own), len(order) - 1)
-            ends.append(np.take_along_axis(ordered, place, axis=0))
-        low, high = ends
-        has_range = np.array([x.kind in WITH_RANGES for x in self.columns])
-        return has_range & (low <= values) & (values <= high)
 
     def feature_means(self, graphs: GraphBatch, features: np.ndarray) -> np.ndarray:
         """Means of the node features over the nodes of each graph, shape (n_graphs, n_features).
 
         Nodes without edges say nothing about the numbers of edges: these are means over edges.
+        Edges are counted for each node.
         """
+        is_count = [x.form == "count" for x in self.features]
+        if any(is_count):
+            features = features.copy()
+            features[:, is_count] = np.expm1(features[:, is_count]) / (2 - graphs.directed)
         sums = np.add.reduceat(features, graphs.node_ptr[:-1], axis=0)
         of_graphs = sums / graphs.n_nodes_per_graph[:, np.newaxis]
+        lacking = {x.words: j for j, x in enumerate(self.features) if x.is_gap}
+        for j, x in enumerate(self.features):
+            if x.form == "mean" and x.of == "node" and x.words in lacking:
+                n_given = graphs.n_nodes_per_graph - sums[:, lacking[x.words]]
+                of_graphs[:, j] = sums[:, j] / np.where(n_given > 0, n_given, np.nan)
         for place, values in self.edge_means(graphs).items():
             of_graphs[:, place] = values
         return of_graphs
@@ -168,13 +172,18 @@ class Properties:
             yield None, Property("size", "weights", weights, np.array(1e-3), both=True)
         for j, feature in enumerate(self.features):
             if feature.form:
-                least = 0.5 / n_nodes * self.is_share[j]
+                least = 0.5 / n_nodes * (self.is_share[j] or feature.form == "count")
                 yield (
                     None,
                     Property("feature", feature.name, feature_means[:, j], least, j, both=True),
                 )
-        rare = []
-        for kind, keys, graph in self.counts.parts(graphs):
+        rare, parts = [], list(self.counts.parts(graphs))
+        least = 0.25 * np.log(self.n_training_graphs + 1)  # a quarter of what all others have
+        for kind, lacks in self.lacking(graphs, parts).items():
+            of_others = self.n_training_graphs - self.common[kind].n_graphs
+            rarity = lacks @ np.log((self.n_training_graphs + 1) / (of_others + 1))
+            yield None, Property("missing", kind, rarity, least)
+        for kind, keys, graph in parts:
             n_parts = np.maximum(np.bincount(graph, minlength=len(graphs)), 1)
             if kind in self.counts.edges and not graphs.directed:
                 n_parts = np.maximum(n_parts / 2, 1)
@@ -193,6 +202,75 @@ class Properties:
             left_out = own if view.uses_all_graphs else of_references
             for x in view.properties(graphs, left_out, of_view, context):
                 yield view, x
+
+    def _common_parts(self) -> dict[str, Common]:
+        counts, graphs, found = self.counts, self.references, dict[str, Common]()
+        for kind, keys, _ in counts.parts(graphs):
+            of_nodes = counts.by_category or ("categories",)
+            of_steps = counts.edges.get(kind) == (counts.vocabulary.step,)
+            table = counts.known[kind]
+            is_common = table.n_graphs >= NEARLY_ALL * self.n_training_graphs
+            is_common &= np.isin(table.colors, keys)  # of a sample of the training graphs
+            if not (kind in of_nodes or of_steps) or not is_common.any():
+                continue
+            colors, ends = table.colors[is_common], []
+            distinct, first = np.unique(keys, return_index=True)
+            first = first[np.searchsorted(distinct, colors)]
+            for of_end, nodes in self._of_ends(graphs, kind):
+                for index in counts.ends(graphs, kind):
+                    at_end = np.searchsorted(found[of_end].colors, nodes[index[first]])
+                    ends.append((of_end, at_end))
+            found[kind] = Common(colors, table.n_graphs[is_common], first, ends)
+        return found
+
+    def name_of(self, kind: str, i: int) -> str:
+        """The name of what nearly all training graphs have, by its position in `common`."""
+        counts, graphs = self.counts, self.references
+        part = int(self.common[kind].first[i])
+        of_edges = kind in counts.edges
+        graph = int((graphs.graph_of_arc if of_edges else graphs.graph_of_node)[part])
+        start = (
+            graphs.adjacency.indptr[graphs.node_ptr[graph]] if of_edges else graphs.node_ptr[graph]
+        )
+        return part_names(graphs[graph], kind, counts)[part - int(start)]
+
+    def lacking(
+        self, graphs: GraphBatch, parts: list[tuple[str, np.ndarray, np.ndarray]]
+    ) -> dict[str, np.ndarray]:
+        """Marks of what nearly all training graphs have, and graphs have not, by `common`.
+
+        Edges whose ends are not there do not count, nor those of a graph without edges.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        parts : list
+            Those of `counts`.
+
+        Returns
+        -------
+        dict of str -> ndarray of shape (n_graphs, n_kinds), bool
+        """
+        found: dict[str, np.ndarray] = {}
+        for kind, keys, graph in parts:
+            if kind not in self.common:
+                continue
+            colors, _, _, ends = self.common[kind]
+            place = np.minimum(np.searchsorted(colors, keys), len(colors) - 1)
+            is_common = colors[place] == keys
+            lacks = np.ones((len(graphs), len(colors)), dtype=bool)
+            lacks[graph[is_common], place[is_common]] = False
+            if kind in self.counts.edges:
+                lacks[graphs.n_edges_per_graph == 0] = False
+            for table, at_end in ends:
+                lacks &= ~found[table][:, at_end]
+            found[kind] = lacks
+        return found
+
+    def n_edges(self, graph: GraphBatch, feature: Feature) -> int:
+        """Number of the edges of a graph that a feature is about."""
+        of_group = self.edges.number_groups.of_arcs(graph) == feature.group
+        return int(of_group.sum()) // (2 - graph.directed)
 
     def new_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray

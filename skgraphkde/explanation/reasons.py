@@ -13,14 +13,24 @@ import numpy as np
 
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.explanation.properties import Properties
-from skgraphkde.explanation.wording import feature_words, part_names, usually
+from skgraphkde.explanation.wording import (
+    LONGEST,
+    feature_words,
+    in_two_lines,
+    part_names,
+    ways,
+)
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import listed, shown
+from skgraphkde.graphs.naming import listed, shown, usual_range, usually
 from skgraphkde.views.base import Context, Reason
 from skgraphkde.views.categories import LISTED, places
 
-# Characters of a reason.
-LONGEST_REASON = 500
+# Characters of all that a reason can say.
+LONGEST_MORE = 2000
+# Kinds of reasons that state no range of nine in ten references.
+WITHOUT_RANGES = ("missing", "new", "rare", "extreme", "confirmed")
+# Numbers are as usual if they are so near to the range, in units of the largest known one.
+ROUNDING = 1e-6
 # The property of the number of edges, the second one.
 EDGES = 1
 # Kinds of reasons that are true of the nodes that they name, and of no others.
@@ -33,6 +43,7 @@ STRONGEST = 100.0
 # node, edge or number, and this before means and statistics, unless it is much weaker.
 NEVER_SEEN, CONCRETE, DERIVED, FOLLOWS = 4.0, 2.0, 1.0, 0.5
 WEIGHTS = {
+    "missing": NEVER_SEEN,
     "new": NEVER_SEEN,
     "extreme": CONCRETE,
     "rare": CONCRETE,
@@ -53,6 +64,7 @@ class RankedReason(NamedTuple):
     strength: float  # 3 is one in twenty by chance, 10 is beyond doubt
     nodes: tuple[int, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
+    more: str = ""  # the whole text, if it is longer than two lines
 
     @property
     def is_unusual(self) -> bool:
@@ -115,8 +127,9 @@ class Profiles:
             self.values[others], self.raw[others] = values, tails.raw(values, least)
             strengths[others] = tails.strengths(self.raw[others])
         self.strengths = np.minimum(strengths, STRONGEST)
-        self.are_usual = self.properties.are_usual(self.values, self.reference)
         self.plain = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
+        self.is_lacking = np.array([column.kind == "missing" for column in self.columns])
+        self.words = self.properties.words
         constant = np.where(self.properties.is_constant, CONSTANT, 1.0)
         self.weights = np.minimum(self.plain * constant, NEVER_SEEN)
         single = {x for x, (_, category) in self.properties.counts.about.items() if category}
@@ -132,29 +145,45 @@ class Profiles:
         the usual range that it would state.
         """
         strengths = self.strengths[i].round(9)
-        strengths[self.are_usual[i]] = 0
         weighted, is_unusual = strengths * self.weights, strengths >= WEAKEST
-        order = np.lexsort([-self.raw[i], -self.plain, -weighted, ~self.are_values, ~is_unusual])
+        order = np.lexsort(
+            [-self.raw[i], ~self.is_lacking, -self.plain, -weighted, ~self.are_values, ~is_unusual]
+        )
         order = order[strengths[order] > 0]
         if not self.graphs.n_edges_per_graph[i]:  # of which all else follows
             order = np.append(order[order == EDGES], order[order != EDGES])
-        if not len(order):  # nothing is unusual: the size, which any graph has
-            order = np.zeros(1, dtype=int)
         found: list[RankedReason] = []
         stated: set[str] = set()
         for j in order.tolist():
+            if self._is_usual(i, j):
+                continue
             reason = self._reason(i, j)
             about = set(reason.about or (reason.what,))
-            if about <= stated:
-                continue
-            stated |= about
-            what = reason.what.encode(errors="backslashreplace").decode()  # Arrow: no half ones
-            text, strength = shown(reason.text, LONGEST_REASON), float(strengths[j])
-            kind = self.columns[j].kind
-            found.append(RankedReason(kind, what, text, strength, reason.nodes, reason.edges))
+            if not about <= stated:
+                stated |= about
+                found.append(self._ranked(j, reason, float(strengths[j])))
             if len(found) == most:
                 break
-        return found
+        # Nothing is unusual: the size, which any graph has.
+        return found or [self._ranked(0, self._reason(i, 0), 0.0)]
+
+    def _ranked(self, j: int, reason: Reason, strength: float) -> RankedReason:
+        what = reason.what.encode(errors="backslashreplace").decode()  # Arrow: no half ones
+        text, more, where = shown(reason.text, LONGEST), reason.more, (reason.nodes, reason.edges)
+        if len(text) > LONGEST:
+            text, more = shown(reason.text, LONGEST - 3), more or reason.text
+        more = shown(more, LONGEST_MORE)
+        return RankedReason(self.columns[j].kind, what, text, strength, *where, more)
+
+    def _is_usual(self, i: int, j: int) -> bool:
+        """True if the reason would be a range that has the number, or would be told as missing."""
+        value, known = self.values[i, j], self._known(i, j)
+        if self.columns[j].kind in WITHOUT_RANGES:
+            return False
+        low, high = usual_range(known)
+        near = ROUNDING * np.nanmax(abs(known), initial=0.0)
+        is_missing = self.properties.is_label[j] and value == 0
+        return bool(low - near <= value <= high + near or is_missing)
 
     def _known(self, i: int, j: int) -> np.ndarray:
         """A property of the references, without that of the graph itself."""
@@ -167,6 +196,7 @@ class Profiles:
             of_kind = {
                 "size": self._size,
                 "feature": self._feature,
+                "missing": self._missing,
                 "new": self._new,
                 "rare": self._rare,
             }
@@ -178,33 +208,36 @@ class Profiles:
         return view.reason(graph, unusual, self._known(i, j), self.model.context(graph), names)
 
     def _size(self, i: int, j: int) -> Reason:
-        what, known = self.columns[j].what, self.properties.sizes
+        what, words = self.columns[j].what, self.words
+        known = np.floor(self.properties.sizes)  # no edges count as half a one
         if self.reference[i] >= 0:
             known = np.delete(known, self.reference[i], axis=0)
         if what == "weights":
-            means = np.exp(self._known(i, j))
-            own, known_range = usually(np.exp(self.values[i, j]), means[np.isfinite(means)])
-            return Reason(what, f"edges weigh {own} on average; usually {known_range}")
+            own, known_range = usually(np.exp(self.values[i, j]), np.exp(self._known(i, j)))
+            return Reason(what, f"mean weight of {words.edges} {own}; usually {known_range}")
         n_nodes = int(self.graphs.n_nodes_per_graph[i])
         n_edges = int(self.graphs.n_edges_per_graph[i])
         if what == "nodes":
             _, known_range = usually(n_nodes, known[:, 0])
-            noun = "node" if n_nodes == 1 else "nodes"
-            return Reason(what, f"{n_nodes} {noun}; usually {known_range}")
+            return Reason(what, f"{words.counted(n_nodes, 'node')}; usually {known_range}")
         if not n_edges:
             _, known_range = usually(0, known[:, 1])
-            about = ("edges", "degrees", "isolated nodes", "walks")
-            return Reason(what, f"no edges at all; usually {known_range}", about=about)
+            facts = "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles", "walks"
+            text = f"no {words.edges} at all; usually {known_range}"
+            return Reason(what, text, about=("edges", *facts))
         # Beyond what follows from the number of nodes.
         own, known_range = usually(n_edges / n_nodes, known[:, 1] / known[:, 0])
-        text = f"{own} edges for each node ({n_edges} in all); usually {known_range}"
-        return Reason(what, text)
+        edges = words.counted(n_edges, "edge")
+        return Reason(what, f"{edges}, {own} per {words.node}; usually {known_range}")
 
     def _feature(self, i: int, j: int) -> Reason:
         place, own, known = self.columns[j].place, self.values[i, j], self._known(i, j)
         known = known[~np.isnan(known)]
+        feature, graph = self.properties.features[place], self.graphs[i]
         sign, (mean, scale) = np.sign(own - known.mean()), self.units[place]
         nodes = self.features[slice(*self.graphs.node_ptr[i : i + 2]), place]
+        if feature.form == "count":
+            nodes = np.expm1(nodes)
         away = sign * (nodes - known.mean())
         if place in self.of_edges:  # whose means are in their own units
             away = sign * (nodes - (known.mean() - mean) / scale)
@@ -212,8 +245,10 @@ class Profiles:
             mean, scale = 0.0, 1.0
         most = np.argsort(-away, kind="stable")[:LISTED]
         most = most[away[most] > away.max() / 2]
-        feature = self.properties.features[place]
-        text = feature_words(feature, own * scale + mean, known * scale + mean)
+        n = graph.n_nodes
+        if feature.form == "missing" and feature.of == "edge":
+            n = self.properties.n_edges(graph, feature)
+        text = feature_words(feature, own * scale + mean, known * scale + mean, n, self.words)
         return Reason(feature.name, text, tuple(most.tolist()), about=(feature.fact,))
 
     def _parts(self, i: int, j: int) -> tuple[GraphBatch, np.ndarray, np.ndarray, np.ndarray]:
@@ -233,8 +268,40 @@ class Profiles:
             element, index = "node", np.unique(np.column_stack(counts.ends(graph, kind))[index])
         return places(graph, element, index)
 
+    def _by(self, kind: str) -> str:
+        """The category by which alone edges are told apart, in parentheses; "" for labels."""
+        counts = self.properties.counts
+        if kind not in counts.edges or kind in ("edges", "edges label"):
+            return ""
+        return f" ({counts.vocabulary.names[counts.edges[kind][0]]})"
+
+    def _missing(self, i: int, j: int) -> Reason:
+        """What nearly all known graphs have, the most common first."""
+        kind, properties = self.columns[j].what, self.properties
+        graph, n_graphs = self.graphs[i], properties.common[kind].n_graphs
+        lacks = properties.lacking(graph, list(properties.counts.parts(graph)))
+        index = np.flatnonzero(lacks[kind])
+        index = index[np.argsort(-n_graphs[index], kind="stable")]
+        names = [properties.name_of(kind, x) for x in index.tolist()]
+        element, category = properties.counts.about[kind]
+        noun = getattr(self.words, element) + self._by(kind)
+        noun += " with" if category not in ("", "label") else ""
+        text, more = self._seen(
+            f"no {noun} ", "unlike", dict(zip(names, n_graphs[index], strict=True)), i
+        )
+        about = tuple(properties.facts.get(name, name) for name in names)
+        return Reason(listed(names, LISTED), text, about=about, more=more)
+
+    def _seen(self, start: str, how: str, n_of: dict[str, int], i: int) -> tuple[str, str]:
+        """Names, each with the number of other training graphs that have it."""
+        n_known = self.model.n_training_graphs - (self.own[i] >= 0)
+        of_all, seen = f" of {n_known:,} other {self.words.graphs}", list[str]()
+        for name, n in n_of.items():
+            seen.append(f"{name} ({how} {n:,}{'' if seen else of_all})")
+        return in_two_lines(start, seen)
+
     def _new(self, i: int, j: int) -> Reason:
-        kind, counts = self.columns[j].what, self.properties.counts
+        kind, counts, words = self.columns[j].what, self.properties.counts, self.words
         graph, keys, own, once = self._parts(i, j)
         index = np.flatnonzero(once & self.properties.new_parts(graph, kind, keys, own))
         if kind in counts.surroundings:  # in the words of the first table in which they are new
@@ -246,14 +313,26 @@ class Profiles:
             )
         texts = part_names(graph, kind, counts)
         names = [name for name, _ in Counter(texts[x] for x in index).most_common()]
-        few = listed(names, LISTED)
-        category = counts.about[kind][1]
+        element, category = counts.about[kind]
+        start, facts = "never seen", tuple(names)
+        if element == "edge":
+            facts = tuple(f"odd edge {x}" for x in index.tolist())
+            if graph.directed:
+                names = ways(graph, kind, counts, index)
+            told = {texts[x] for x in index}
+            n = sum(texts[x] in told for x in np.flatnonzero(once))
+            if n > 1:
+                start = f"{words.counted(n, 'edge')} never seen"
+            if 1 < n == len(index) and len(names) == 1:
+                start = f"{n + 1} {words.nodes} in an order never seen"
+            names = list(dict.fromkeys(names))
+        text, more = in_two_lines(f"{start}{self._by(kind)}: ", names)
         # Of one category with two values, the share of the other follows.
-        about = (*names, category) if category else tuple(names)
+        about = (*facts, category) if category else facts
         if kind in counts.surroundings:
             about = ("surroundings",)
         where = self._places(graph, kind, index)
-        return Reason(few, f"never seen: {few}", *where, about)
+        return Reason(listed(names, LISTED), text, *where, about, more)
 
     def _rare(self, i: int, j: int) -> Reason:
         kind, counts = self.columns[j].what, self.properties.counts
@@ -262,9 +341,8 @@ class Profiles:
         index, texts = np.flatnonzero(once & is_rare), part_names(graph, kind, counts)
         index = index[np.argsort(n_graphs[index], kind="stable")]
         n_of = {texts[x]: n_graphs[x] for x in index}
-        n_known = self.model.n_training_graphs - (self.own[i] >= 0)
-        seen = [f"{name} (seen in {n} of {n_known} known graphs)" for name, n in n_of.items()]
-        where = self._places(graph, kind, index)
-        return Reason(
-            listed(list(n_of), LISTED), f"rare: {listed(seen, LISTED)}", *where, tuple(n_of)
-        )
+        text, more = self._seen(f"rare{self._by(kind)}: ", "in", n_of, i)
+        where, about = self._places(graph, kind, index), tuple(n_of)
+        if counts.about[kind][0] == "edge":
+            about = tuple(f"odd edge {x}" for x in index.tolist())
+        return Reason(listed(list(n_of), LISTED), text, *where, about, more)

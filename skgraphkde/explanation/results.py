@@ -19,7 +19,6 @@ from skgraphkde.explanation.reasons import Profiles, RankedReason
 from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats.networkx import node_ids
-from skgraphkde.views.base import View
 
 __all__ = ["explain", "results"]
 
@@ -65,8 +64,13 @@ class Judgement(NamedTuple):
         if self.unusual:
             return self.unusual[0].text
         if self.is_anomaly and self.surprised:
-            return f"nothing that is unusual by itself; most surprising: {self.surprised}"
+            return f"nothing unusual by itself; most unusual taken together: {self.surprised}"
         return None
+
+    @property
+    def codes(self) -> str:
+        """Kind and what of the unusual reasons, for programs: "new: label; size: nodes"."""
+        return "; ".join(f"{reason.kind}: {reason.what}" for reason in self.unusual)
 
     @property
     def nodes(self) -> list[int]:
@@ -186,16 +190,10 @@ def _explained(
         for i, near, indices in zip(index.tolist(), distances, references, strict=True):
             found[i] = {"view": int(view), "distances": near, "references": indices}
     for i, x in enumerate(found):
-        surprised = _in_words(model.views[surprises[i].argmax()])
+        surprised = model.views[surprises[i].argmax()].titled(batch.schema.words)
         reasons = profiles.reasons(i, n_reasons)
         x |= {"reasons": reasons, "surprises": surprises[i], "surprised": surprised}
     return found
-
-
-def _in_words(view: View) -> str:
-    """What a view looks at, within a sentence."""
-    text = view.summary or view.name
-    return text[:1].lower() + text[1:].removesuffix(".")
 
 
 def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.ndarray | None]:
@@ -282,7 +280,8 @@ def explain(
 ) -> pd.DataFrame:
     """Reasons why graphs are unlike those that the detector knows, strong and plain ones first.
 
-    Each reason is a property of the graph that few references have: a category that none has, or
+    Each reason is a property of the graph that few references have: the lack of a kind of node or
+    edge that nearly all have; a category that none has, or
     rare combinations of categories; a mean of a node feature far from those of the references; the
     size; neighborhoods that no reference has. Its strength is minus the logarithm of the
     probability that a graph like the references has any property so improbable: 0 is nothing, 3 is
@@ -313,13 +312,14 @@ def explain(
         - graph : the position in `graphs`;
         - name : as in :func:`results`;
         - rank : 1 for the first reason of a graph;
-        - kind : "new", "rare", "feature", "size", "extreme", "neighborhoods", "statistics",
-          "confirmed", or the name of your own view;
+        - kind : "missing", "new", "rare", "feature", "size", "extreme", "neighborhoods",
+          "statistics", "confirmed", or the name of your own view;
         - what : the name of the category, the feature or the size;
-        - reason : in words;
+        - reason : in words, at most two lines;
         - strength : see above;
         - nodes : positions of the nodes that it concerns most, five at most, from 0 on;
         - edges : pairs of positions of nodes, five at most;
+        - more : all of a reason that is longer than two lines; empty for others;
         - references : positions of the k nearest references, in the distance with the largest
           surprise.
 
@@ -357,7 +357,7 @@ def explain(
         for rank, reason in enumerate(judgement.reasons, 1)
     ]
     columns = ["graph", "name", "rank", "kind", "what", "reason", "strength"]
-    return pd.DataFrame(rows, columns=[*columns, "nodes", "edges", "references"])
+    return pd.DataFrame(rows, columns=[*columns, "nodes", "edges", "more", "references"])
 
 
 def results(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,80 +11,115 @@ import numpy as np
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import USUAL, category_text, category_words, legible, usual
+from skgraphkde.graphs.naming import (
+    category_text,
+    category_verb,
+    category_words,
+    legible,
+    shown,
+    usually,
+)
+from skgraphkde.graphs.random_walks import STEPS
+from skgraphkde.graphs.schema import FittedSchema
+from skgraphkde.graphs.words import Words
 from skgraphkde.views.anomalies import Confirmed
 from skgraphkde.views.categories import CategoryCounts
+
+# Characters of a reason: two lines. The rest opens.
+LONGEST = 160
+ONE = {"are": "is", "have": "has", "lack": "lacks"}
 
 
 class Feature(NamedTuple):
     """A column of node features, and how a reason states its mean over a graph."""
 
     name: str
-    form: str  # "share", "walk", "count", "mean", "missing"; "" for one that no reason states
-    words: str  # the noun of the sentence
-    fact: str  # what reasons of other kinds call the same fact
-    where: str = ""  # what lacks a missing number
+    form: str = ""  # "share", "walk", "count", "mean", "missing"; "" for one that no reason states
+    words: str = ""  # the end of a sentence about nodes, the number, or the kind of walk
+    fact: str = ""  # what reasons of other kinds call the same fact
+    of: str = "node"  # or "edge"
+    kind: str = ""  # of these edges, in words
+    group: int = 0  # that these edges are
+
+    @property
+    def is_gap(self) -> bool:
+        """True for the share of nodes that lack a number."""
+        return self.form == "missing" and self.of == "node"
 
 
-def features_in_words(features: NodeFeatures) -> list[Feature]:
-    """The columns of fitted features, in their order."""
+def features_in_words(features: NodeFeatures, schema: FittedSchema) -> list[Feature]:
+    """The columns of fitted features, in their order.
+
+    Parameters
+    ----------
+    features : NodeFeatures
+    schema : FittedSchema
+        Of the graphs.
+    """
     found = []
     for block in features.blocks_:
-        columns = _columns_in_words(block)
+        columns = _columns_in_words(block, schema)
         found += [Feature(name, *words) for name, words in zip(block.names, columns, strict=True)]
     return found
 
 
-def _columns_in_words(block: Any) -> Iterator[tuple[str, ...]]:
-    """Generate form, words, fact, and where a missing number is missing, of each column."""
+def _columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
+    """Generate the fields of the Feature of each column, but for its name."""
     if block.kind == "label" and block.weights is None:
         for category, values in zip(block.categories, block.vocabularies, strict=True):
             for value in values:
-                words = f"{category}={value}"
+                text = category_text(category, value)
                 # Of two values, the share of one follows from that of the other.
-                yield "share", words, category if len(values) == 2 else words
+                fact = category if len(values) == 2 else text
+                yield "share", category_verb(category, value), fact
     elif block.kind == "degree":
-        firsts = [0, *(2**i for i in range(len(block.names) - 2))]
-        for first, end in zip(firsts, [*firsts[1:], None], strict=True):
-            last = " or more" if end is None else f" to {end - 1}"
-            words = f"degree {first}" if end == first + 1 else f"degree {first}{last}"
-            yield "share", words, "degrees" if first else "isolated nodes"
-        yield "count", "neighbors", "edges"
+        yield "share", "have no neighbors", "isolated nodes"
+        n_bins = len(block.names) - 2  # 1, 2 to 3, 4 to 7, ...
+        for i in range(n_bins):
+            range_ = f"{2**i} to {2 ** (i + 1) - 1} neighbors" if i else "1 neighbor"
+            range_ = f"{2**i} or more neighbors" if i == n_bins - 1 else range_
+            yield "share", f"have {range_}", "degrees"
+        yield ()
     elif block.kind == "random_walk":
-        ways = ("", " along the directions")[: 1 + block.directed]
-        for way in ways:
-            for n_steps in range(2, 2 + len(block.names) // len(ways)):
-                yield "walk", f"walks of {n_steps} steps{way}", "walks"
+        for n in STEPS:  # those of two edges say nothing but degrees
+            yield ("walk", f"{n} {schema.words.edges}", "walks") if n > 2 else ()
+        for n in STEPS if block.directed else ():
+            yield "walk", f"{n} {schema.words.edges} along their directions", "walks"
     elif block.kind == "edge":
-        yield from _edge_columns_in_words(block)
+        yield from _edge_columns_in_words(block, schema)
     elif block.kind in ("attribute", "raw_attribute"):
         names = [block.columns[j] for j in block.used]
         for name in names:
             yield "mean", name, f"node {name}"
         for name in names if block.indicates else ():
-            yield "missing", name, f"node {name} missing", "nodes"
+            yield "missing", name, f"node {name} missing"
     else:  # projections and constants
-        for name in block.names:
-            yield "", name, name
+        for _ in block.names:
+            yield ()
 
 
-def _edge_columns_in_words(block: Any) -> Iterator[tuple[str, ...]]:
-    """The same of the columns of edges, for each direction and category."""
-    directions = ("out ", "in ") if block.groups.directed else ("",)
-    nouns = [("count", "edges", block.groups)] if block.groups.n_relations else []
+def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
+    """The same of the columns of edges: numbers over all edges of a group, in any direction."""
+    nouns = [("count", "", block.groups)] if block.groups.n_relations else []
     for column in block.columns:
         nouns.append(("mean", column, block.number_groups))
         if block.indicates:
             nouns.append(("missing", column, block.number_groups))
     for form, noun, groups in nouns:
-        for direction in directions:
-            for group in groups.names:
-                words = f"{group} {noun}" if group else noun
-                fact = f"edge {noun}" if form == "mean" else f"{form}: {words}"
-                yield form, direction + words, fact, "edges"
+        for k, value in enumerate((*groups.categories, *("",) * groups.has_others) or ("",)):
+            kind = ""
+            if k < len(groups.categories):
+                kind = f" ({_edge_kind(schema.edge_categories, value)})"
+            elif groups.categories:
+                kind = " of other kinds"
+            fact = f"edge {noun}" if form == "mean" else f"{form}: {noun}{kind}"
+            is_size = form == "count" and not groups.categories
+            yield () if is_size else (form, noun, fact, "edge", kind, k)
+        for _ in groups.names if groups.directed else ():  # of what comes in, which is the same
+            yield ()
 
 
-def feature_words(feature: Feature, own: float, known: np.ndarray) -> str:
+def feature_words(feature: Feature, own: float, known: np.ndarray, n: int, words: Words) -> str:
     """A reason: the mean of a node feature, and those of the known graphs.
 
     Parameters
@@ -92,27 +127,52 @@ def feature_words(feature: Feature, own: float, known: np.ndarray) -> str:
     feature : Feature
     own : float
     known : ndarray of shape (n_known,)
+        NaN where a graph has none.
+    n : int
+        Number of nodes of the graph; of edges, for a number that edges lack.
+    words : Words
     """
-    words = feature.words
-    number, known_range = usually(own, known)
-    share, known_share = usually(own, known, percent=True)
-    if feature.form == "share":
-        nodes = f"{share} of the nodes have" if own > 0 else "no node has"
-        return f"{nodes} {words}; usually {known_share}"
-    if feature.form == "missing":
-        return f"{words} is missing at {share} of the {feature.where}; usually {known_share}"
-    if feature.form == "walk":
-        more = "more" if own > known.mean() else "less"
-        return f"{words} come back {more} often: {number}; usually {known_range}"
-    if feature.form == "count":  # the feature is log(1 + count)
-        number, known_range = usually(float(np.expm1(own)), np.expm1(known))
-        return f"{number} {words} of a node (geometric mean); usually {known_range}"
-    return f"mean {words} {number}; usually {known_range}"
+    form, what, k = feature.form, feature.words, round(own * n)
+    number, known_range = usually(own, known, percent=form in ("share", "missing", "walk"))
+    others = f"{np.count_nonzero(known > 0)} of {len(known)} other {words.graphs} have"
+    if form == "share":
+        verb, _, rest = what.partition(" ")
+        if not k:
+            return f"no {words.node} {ONE[verb]} {rest}; {others} one"
+        verb = ONE[verb] if k == 1 else verb
+        return f"{k} of {words.counted(n, 'node')} ({number}) {verb} {rest}; usually {known_range}"
+    if form == "missing":
+        of = words.counted(n, feature.of) + feature.kind
+        return f"{what} is missing at {k} of {of} ({number}); usually {known_range}"
+    if form == "walk":
+        return f"{number} of random walks of {what} end where they began; usually {known_range}"
+    if form == "count":
+        if not k:
+            return f"no {words.edge}{feature.kind}; {others} one"
+        edges = words.counted(k, "edge") + feature.kind
+        return f"{edges}, {number} per {words.node}; usually {known_range}"
+    of = words.nodes if feature.of == "node" else words.edges + feature.kind
+    return f"mean {what} of {of} {number}; usually {known_range}"
 
 
-def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[str, str]:
-    """A number and the range of nine in ten known ones, in words."""
-    return usual(own, *np.quantile(known, USUAL, method="nearest"), percent=percent)
+def in_two_lines(start: str, names: Sequence[str]) -> tuple[str, str]:
+    """A reason with as many names as fit in two lines, and with all; "" if these are all.
+
+    Parameters
+    ----------
+    start : str
+    names : sequence of str
+        At least one.
+    """
+    whole = start + ", ".join(names)
+    if len(whole) <= LONGEST:
+        return whole, ""
+    for k in range(len(names) - 1, 0, -1):
+        text = f"{start}{', '.join(names[:k])}, and {len(names) - k} more"
+        if len(text) <= LONGEST:
+            return text, whole
+    more = f", and {len(names) - 1} more" if len(names) > 1 else ""
+    return start + shown(names[0], LONGEST - len(start + more) - 3) + more, whole
 
 
 def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
@@ -129,7 +189,7 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
     """
     element, category = counts.about[kind]
     if kind == "gaps":
-        names = ["node"] * graph.n_nodes
+        names = [graph.schema.words.node] * graph.n_nodes
         if graph.labels is not None:
             names = part_names(graph, "categories", counts)
         return _gap_names(graph, names)
@@ -138,9 +198,8 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
     if kind in counts.surroundings:
         return _surrounding_names(graph, counts, kind)
     if element == "edge":
-        at_ends = tuple(counts.vocabulary.names[i] for i in counts.edges[kind])
-        texts = _edge_names(graph, counts.vocabulary.edge_labels, at_ends)
-        return texts if kind == "edges" else [f"{text} ({at_ends[0]})" for text in texts]
+        at_ends = [counts.vocabulary.names[i] for i in counts.edges[kind]]
+        return _edge_names(graph, counts.vocabulary.edge_labels, _end_names(graph, at_ends))
     codes = graph.labels if element == "node" else graph.graph_labels
     if category:
         values = graph.values_by_category(element)[category]
@@ -162,17 +221,19 @@ def _gap_names(graph: GraphBatch, names: list[str]) -> list[str]:
 def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
     """The steps of each pair with the same value of a category."""
     names = counts.vocabulary.names
-    steps = graph.values_by_category("node")[names[counts.vocabulary.step]]
-    of_nodes = [legible(steps[code]) for code in np.asarray(graph.labels)]
-    pairs = zip(*counts.ends(graph, kind), strict=True)
-    who = names[counts.same[kind]]
-    return [f"{of_nodes[u]} and {of_nodes[v]} with the same {who}" for u, v in pairs]
+    by_category, who = graph.values_by_category("node"), names[counts.same[kind]]
+    steps, values = by_category[names[counts.vocabulary.step]], by_category[who]
+    codes, texts = np.asarray(graph.labels), []
+    for u, v in zip(*counts.ends(graph, kind), strict=True):
+        both = " and ".join(sorted(legible(steps[codes[x]]) for x in (u, v)))
+        texts.append(f"{both} with the same {who}, here {legible(values[codes[u]])}")
+    return texts
 
 
 def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> list[str]:
     """Each node with all its edges and neighbors, in words."""
     names = tuple(counts.vocabulary.names[i] for i in counts.surroundings[kind])
-    nodes = _node_names(graph, names)
+    nodes = _end_names(graph, names)
     around: list[Counter[str]] = [Counter() for _ in nodes]
     for arc, (u, v) in enumerate(zip(graph.source_of_arc, graph.adjacency.indices, strict=True)):
         line = ""
@@ -189,35 +250,65 @@ def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> 
     return [f"{node} with only {' and '.join(x) or 'itself'}{of}" for node, x in pairs]
 
 
-def _node_names(graph: GraphBatch, names: tuple) -> list[str]:
-    """The categories of each node that have these names, in words."""
+def _edge_kind(names: Sequence[str], value: Any) -> str:
+    """The category of an edge by itself, or its categories, in words."""
+    values = value if len(names) > 1 else (value,)
+    return ", ".join(category_text(*x) for x in zip(names, values, strict=True))
+
+
+def _end_names(graph: GraphBatch, names: Sequence[str]) -> list[str]:
+    """The categories of each node that have these names, in words; "" without categories."""
+    if graph.labels is None:
+        return [""] * graph.n_nodes
     by_category = graph.values_by_category("node")
     values: Any = zip(*(by_category[name] for name in names), strict=True)
     words = [category_words(names, x if len(names) > 1 else x[0]) for x in values]
     return [words[code] for code in np.asarray(graph.labels)]
 
 
-def _edge_names(graph: GraphBatch, known: tuple, names: tuple) -> list[str]:
-    """The category of each arc and those of its ends that have these names, in words."""
-    ends = [""] * graph.n_nodes
-    if graph.labels is not None:
-        ends = _node_names(graph, names)
-    arrow = "->" if graph.directed else "-"
-    categories, texts = graph.schema.edge_categories, []
+def _edge_names(graph: GraphBatch, known: tuple, ends: list[str]) -> list[str]:
+    """The category of each arc and those of its ends, in words."""
+    arrow, categories, texts = "->" if graph.directed else "-", graph.schema.edge_categories, []
     for arc, (u, v) in enumerate(zip(graph.source_of_arc, graph.adjacency.indices, strict=True)):
         line = arrow
         if graph.edge_labels is not None:
             value = graph.edge_label_names[graph.edge_labels[arc]]
-            what = category_words(categories, value)
-            if value not in known:
-                texts.append(f"{categories[0]}={what}" if len(categories) == 1 else what)
+            if value not in known or graph.labels is None:
+                texts.append(_edge_kind(categories, value))
                 continue
-            line = f"-{what}{arrow}"
-        a, b = ends[u], ends[v]
-        if not graph.directed and b < a:
-            a, b = b, a
-        texts.append(" ".join(filter(None, (a, line, b))))
+            line = f"-{category_words(categories, value)}{arrow}"
+        a, b = (ends[u], ends[v]) if graph.directed else sorted((ends[u], ends[v]))
+        texts.append(f"{a} {line} {b}")
     return texts
+
+
+def ways(graph: GraphBatch, kind: str, counts: CategoryCounts, arcs: np.ndarray) -> list[str]:
+    """Names of arcs, of which those that follow each other are one: "a -> b -> c".
+
+    Parameters
+    ----------
+    graph : GraphBatch
+        Batch of one graph, directed.
+    kind : str
+        A table of edges.
+    counts : CategoryCounts
+        As for :func:`part_names`.
+    arcs : ndarray of int
+    """
+    texts = part_names(graph, kind, counts)
+    ends = _end_names(graph, [counts.vocabulary.names[i] for i in counts.edges[kind]])
+    found: list[str] = []
+    at: dict[int, int] = {}  # the last nodes of these
+    for arc in arcs.tolist():
+        u, v = int(graph.source_of_arc[arc]), int(graph.adjacency.indices[arc])
+        k, end = at.pop(u, -1), ends[u]
+        if k >= 0 and texts[arc].startswith(f"{end} ") and found[k].endswith(f" {end}"):
+            found[k] += texts[arc].removeprefix(end)
+        else:
+            k = len(found)
+            found.append(texts[arc])
+        at[v] = k
+    return found
 
 
 def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names") -> list:
@@ -243,8 +334,11 @@ def learned_words(model: GraphModel) -> list[str]:
         return []
     n = len(confirmed.anomalies_)
     noun = "anomaly" if n == 1 else "anomalies"
-    order = np.argsort(-model.view_weights, kind="stable")
-    weights = "; ".join(f"{model.view_weights[i]:.1f} {model.view_names[i]}" for i in order)
+    of_titles: dict[str, list[float]] = {}
+    for view, weight in zip(model.views, model.view_weights.tolist(), strict=True):
+        of_titles.setdefault(view.titled(model.references.schema.words), []).append(weight)
+    order = sorted(of_titles, key=lambda title: -sum(of_titles[title]))
+    weights = "; ".join(f"{sum(of_titles[title]):.1f} {title}" for title in order)
     return [
         f"Learned from {n} confirmed {noun}.",
         f"Weights of the views, 1 on average: {weights}.",

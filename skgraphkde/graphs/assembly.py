@@ -118,6 +118,7 @@ def assemble(
         n_self_loops=len(ends) - len(kept),
         directed_policy=schema.directed,
         labels=tuple(sorted(labels.items())),
+        called=tuple((schema.call or {}).items()),
     )
     columns = *data["node"], *data["edge"].take(edge_of_arc), *data["graph"]
     return GraphBatch(nodes.ptr, adjacency, *columns, fitted, [graph.name for graph in graphs])

@@ -183,6 +183,28 @@ class GraphBatch:
         columns: Any = zip(*labels, strict=True) if labels else [()] * len(categories)
         return dict(zip(categories, columns, strict=True))
 
+    def records(self, part: str, rows: np.ndarray | None = None) -> list[dict[str, Any]]:
+        """The categories, numbers and vectors of nodes, arcs or graphs, by name.
+
+        Parameters
+        ----------
+        part : {"node", "edge", "graph"}
+        rows : ndarray of int, default=None
+            None: all of them.
+        """
+        if rows is None:
+            rows = np.arange(len(self.owner(part)))
+        labels, _, numbers = self.data(part).take(rows)
+        columns: dict[str, list] = {}
+        if labels is not None:
+            for name, values in self.values_by_category(part).items():
+                columns[name] = [values[code] for code in labels]
+        widths = getattr(self.schema, f"{part}_numbers")
+        for name, column in columns_by_name(numbers, widths).items():
+            columns[name] = column[:, 0].tolist() if column.shape[1] == 1 else list(column)
+        records = zip(*columns.values(), strict=True) if columns else [()] * len(rows)
+        return [dict(zip(columns, record, strict=True)) for record in records]
+
     # -- sizes ---------------------------------------------------------------------------------
 
     @property
@@ -369,13 +391,13 @@ class GraphBatch:
             (False, True): nx.MultiGraph,
             (True, True): nx.MultiDiGraph,
         }[self.directed, has_parallel]
-        of_arcs = _records(self, "edge", arcs)
+        of_arcs = self.records("edge", arcs)
         if (self.adjacency.data != 1).any():
             weight = self.schema.edge_weight or "weight"
             for record, value in zip(of_arcs, adjacency.data[arcs].tolist(), strict=True):
                 record[weight] = value
-        of_nodes = _records(self, "node", np.arange(self.n_nodes))
-        of_graphs = _records(self, "graph", np.arange(self.n_graphs))
+        of_nodes = self.records("node")
+        of_graphs = self.records("graph")
         arc_ptr = np.searchsorted(row[arcs], self.node_ptr)
         graphs = []
         for i, (start, stop) in enumerate(pairwise(self.node_ptr.tolist())):
@@ -440,19 +462,3 @@ def is_spatial(batch: GraphBatch) -> np.ndarray:
     along_edges = ((values[edges.row] - values[edges.col]) ** 2).mean(axis=0)
     is_smooth = along_edges < MAX_SPATIAL_RATIO * 2 * values.var(axis=0)
     return is_smooth & ~batch.schema.is_explicit_feature
-
-
-# -- networkx --------------------------------------------------------------------------------------
-
-
-def _records(batch: GraphBatch, part: str, rows: np.ndarray) -> list[dict[str, Any]]:
-    """The categories, numbers and vectors of some nodes, arcs or graphs, by name."""
-    labels, _, numbers = batch.data(part).take(rows)
-    columns: dict[str, list] = {}
-    if labels is not None:
-        for name, values in batch.values_by_category(part).items():
-            columns[name] = [values[code] for code in labels]
-    for name, column in columns_by_name(numbers, getattr(batch.schema, f"{part}_numbers")).items():
-        columns[name] = column[:, 0].tolist() if column.shape[1] == 1 else list(column)
-    records = zip(*columns.values(), strict=True) if columns else [()] * len(rows)
-    return [dict(zip(columns, record, strict=True)) for record in records]

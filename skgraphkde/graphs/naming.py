@@ -85,6 +85,31 @@ def usual(own: float, low: float, high: float, *, percent: bool = False) -> tupl
     return texts[0], texts[1] if texts[1] == texts[2] else f"{texts[1]} to {texts[2]}"
 
 
+def usual_range(known: np.ndarray) -> np.ndarray:
+    """The ends of the range of nine in ten known numbers, shape (2,); NaN is ignored.
+
+    Parameters
+    ----------
+    known : ndarray of shape (n_known,)
+    """
+    known = known[~np.isnan(known)]
+    return np.quantile(known, USUAL, method="nearest") if len(known) else np.full(2, np.nan)
+
+
+def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[str, str]:
+    """A number and the range of nine in ten known ones, in words.
+
+    Parameters
+    ----------
+    own : float
+    known : ndarray of shape (n_known,)
+        NaN is ignored.
+    percent : bool, default=False
+        As for :func:`usual`.
+    """
+    return usual(own, *usual_range(known), percent=percent)
+
+
 def legible(value: Any) -> str:
     """A category as text; quoted if nothing of it can be seen."""
     text = str(value)
@@ -111,16 +136,28 @@ def category_words(names: Sequence[str], value: Any) -> str:
     'activity=pay (who=Ann)'
     """
     if len(names) == 1:
-        return legible(value)
-    found = {name: legible(x) for name, x in zip(names, value, strict=True)}
-    head = f"{names[0]}={found.pop(names[0])}" if "label" not in found else found.pop("label")
-    others = [name if x == "True" else f"{name}={x}" for name, x in found.items() if x != "False"]
+        return f"no {names[0]}" if value is None else legible(value)
+    found = dict(zip(names, value, strict=True))
+    first = "label" if "label" in found else names[0]
+    head, others = category_text(first, found.pop(first)), []
+    for name, x in found.items():
+        if str(x) != "False":
+            others.append(name if str(x) == "True" else category_text(name, x))
     return f"{head} ({', '.join(others)})" if others else head
 
 
 def category_text(name: str, value: Any) -> str:
-    """One category and its name, such as "kind=pump"."""
-    return f"{name}={legible(value)}"
+    """One category and its name, such as "kind=pump", or the label alone; "no kind" for None."""
+    if value is None:
+        return f"no {name}"
+    return legible(value) if name == "label" else f"{name}={legible(value)}"
+
+
+def category_verb(name: str, value: Any) -> str:
+    """The end of a sentence about things: "have kind=pump", "are N" (labels), "lack kind"."""
+    if value is None:
+        return f"lack {name}"
+    return f"{'are' if name == 'label' else 'have'} {category_text(name, value)}"
 
 
 def listed(names: Sequence[Any], most: int = 5) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.graphs.problems import Ignored
+from skgraphkde.graphs.words import CALLED, Words, guessed
 from skgraphkde.specification import Specification
 
 __all__ = ["FittedSchema", "GraphSchema"]
@@ -77,6 +78,10 @@ class GraphSchema(Specification):
     missing : {"error", "indicate"}, default="error"
         What a missing value is: an error, or evidence. With "indicate" a missing number counts as
         the mean, beside a column that says so, and a missing category is one of its own.
+    call : dict or None, default=None
+        Names for "nodes", "edges" and "graphs" in reasons and on pages, such as ``{"nodes":
+        "steps", "graphs": "cases"}``. They change no score. None: those of molecules, traces and
+        event logs are guessed.
 
     Examples
     --------
@@ -93,7 +98,9 @@ class GraphSchema(Specification):
         "edge_weight": [str, None],
         "directed": [StrOptions({"auto"}), bool],
         "missing": [StrOptions({"error", "indicate"})],
+        "call": [dict, None],
     }
+    call: dict[str, str] | None = None  # in files of versions that had none
 
     def __init__(
         self,
@@ -107,6 +114,7 @@ class GraphSchema(Specification):
         edge_weight: str | None = None,
         directed: Any = "auto",
         missing: str = "error",
+        call: dict[str, str] | None = None,
     ) -> None:
         self.node_categories = node_categories
         self.node_numbers = node_numbers
@@ -117,8 +125,15 @@ class GraphSchema(Specification):
         self.edge_weight = edge_weight
         self.directed = directed
         self.missing = missing
+        self.call = call
 
     def _validate_values(self) -> None:
+        for what, noun in (self.call or {}).items():
+            if what not in CALLED or not isinstance(noun, str) or not noun.strip():
+                raise ValueError(
+                    "call of GraphSchema must give names to nodes, edges or graphs, such as "
+                    f"{{'nodes': 'steps', 'graphs': 'cases'}}. Got {what!r}: {noun!r}."
+                )
         for part, (categories, numbers) in KINDS_OF.items():
             names = [*self.named(categories), *self.named(numbers)]
             for name in names:
@@ -258,6 +273,8 @@ class FittedSchema:
         The direction that the user's schema asks for.
     labels : tuple of (str, tuple of str)
         What pandas calls the columns of an attribute, where it does.
+    called : tuple of (str, str)
+        What the user calls nodes, edges and graphs.
     """
 
     node_categories: tuple[str, ...] = ()
@@ -274,9 +291,10 @@ class FittedSchema:
     n_self_loops: int = 0
     directed_policy: Any = "auto"
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    called: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
-        hidden = ("named", "n_self_loops", "directed_policy", "labels")
+        hidden = ("named", "n_self_loops", "directed_policy", "labels", "called")
         fields = {name: x for name, x in vars(self).items() if name not in hidden}
         fields["ignored"] = tuple(map(str, self.ignored))
         texts = [f"{name}={x!r}" for name, x in fields.items() if x not in ((), None, "error")]
@@ -313,6 +331,14 @@ class FittedSchema:
         """True if edges differ by direction, category or number."""
         return self.directed or bool(self.edge_categories or self.edge_numbers)
 
+    @property
+    def words(self) -> Words:
+        """What people call nodes, edges and graphs: as the user said, or by their attributes."""
+        kinds = (kind for part in ("node", "edge") for kind in KINDS_OF[part])
+        names = {name for kind in kinds for name in self.names(kind)}
+        names |= {x.name for x in self.ignored if x.part != "graph"}
+        return Words.of(guessed(names) | dict(self.called))
+
     def to_schema(self) -> GraphSchema:
         """The schema that reads the same, by name, of other graphs."""
         return GraphSchema(
@@ -320,6 +346,8 @@ class FittedSchema:
             edge_weight=self.edge_weight,
             directed=self.directed_policy,
             missing=self.missing,
+            call={what: getattr(self.words, what) for what in CALLED if self.words != Words()}
+            or None,
         )
 
     def conflict(self, other: FittedSchema) -> str | None:

@@ -94,6 +94,7 @@ def select_columns(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
         named=tuple(dict.fromkeys([*has.named, *schema.named("node_numbers")])),
         directed=has.directed or schema.directed is True,
         directed_policy=has.directed_policy if schema.directed == "auto" else schema.directed,
+        called=tuple((dict(has.called) | (schema.call or {})).items()),
     )
     return _keep(batch if found == has else batch.replace(schema=found), names)
 

@@ -1,4 +1,4 @@
-// The table is DataTables. Ours: dark mode, opening a row, one filter, verdicts, and printing.
+// The table is DataTables. Ours: dark mode, opening a row, one filter, columns, keys, verdicts, printing.
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const paint = () => document.documentElement.classList.toggle("dark", dark.matches);
 dark.addEventListener("change", paint);
@@ -6,7 +6,7 @@ paint();
 
 const bytes = Uint8Array.from(atob(document.getElementById("packed").textContent), (x) => x.charCodeAt(0));
 const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-const { library, pictures } = await new Response(unpacked).json();
+const { library, pictures, table: csv } = await new Response(unpacked).json();
 const { default: DataTable } = await import(`data:text/javascript,${encodeURIComponent(library)}`);
 
 function draw(part) {
@@ -14,22 +14,26 @@ function draw(part) {
     image.src = `data:image/svg+xml,${encodeURIComponent(pictures[image.dataset.picture])}`;
   }
 }
-draw(document.querySelector(".pictures"));
+draw(document.querySelector("header"));
 
-// What verdicts need of all graphs, before the tables take rows out of the page.
-const places = [...document.querySelectorAll("[data-graphs]")];
+// What verdicts need of all graphs, before the table takes details out of the page.
 const articles = [...document.querySelectorAll("article[data-graph]")];
 const nameOf = new Map(articles.map((x) => [x.dataset.graph, x.querySelector("h3").textContent]));
 
 const options = {
   order: [], // as they are: the oddest first
   autoWidth: false,
-  columnDefs: [{ targets: "mine", orderable: false, searchable: false }],
+  columnDefs: [
+    { targets: "mine", orderable: false, searchable: false },
+    { targets: "data", visible: false },
+  ],
+  deferRender: true,
   pageLength: 25,
   layout: { topStart: document.querySelector(".tools"), topEnd: "search", bottomStart: "info", bottomEnd: "paging" },
   language: { search: "Filter", info: "_START_ to _END_ of _TOTAL_ rows", infoFiltered: "(_MAX_ in all)", infoEmpty: "", zeroRecords: "No graph matches." },
 };
 const table = new DataTable("#graphs", options);
+document.documentElement.classList.add("ready");
 const tables = new Map([["graphs", table]]);
 if (document.getElementById("groups")) {
   const bottom = { topStart: null, topEnd: null, bottomStart: null, bottomEnd: null };
@@ -47,6 +51,7 @@ function toggle(line) {
     const details = document.getElementById(line.dataset.details) ?? row.child()[0];
     if (!details.querySelector(".members")) draw(details);
     row.child() ? row.child.show() : row.child(details, "opened").show();
+    if (save) show();
   }
   line.querySelector("button").setAttribute("aria-expanded", String(!shown));
 }
@@ -63,6 +68,33 @@ document.getElementById("verdict").addEventListener("change", (event) => {
   table.column(1).search(event.target.value).draw();
 });
 
+document.getElementById("data")?.addEventListener("change", (event) => {
+  for (const each of tables.values()) {
+    each.columns(".data").visible(false);
+    if (event.target.value) each.column(`.data-${event.target.value}`).visible(true);
+  }
+});
+
+document.querySelector("main").addEventListener("keydown", (event) => {
+  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  const line = event.target.closest("tr[data-details]");
+  if (!step || !line || event.target.closest("select")) return;
+  const lines = [...document.querySelectorAll("tr[data-details]")];
+  lines[lines.indexOf(line) + step]?.querySelector("button").focus();
+  event.preventDefault();
+});
+
+function download(text, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+const exported = document.getElementById("export");
+exported.hidden = false;
+exported.addEventListener("click", () => download(csv, "table.csv"));
+
 // Verdicts are kept in the browser, by the names of the graphs; those of the page's own table come first.
 const key = `skgraphkde ${location.pathname}`;
 const save = document.getElementById("save");
@@ -72,8 +104,12 @@ let verdicts = given;
 
 const namesAt = (place) => place.dataset.graphs.split(" ").map((number) => nameOf.get(number));
 
+// Buttons of rows that are not shown are not made: there may be 10,000.
 function show() {
-  for (const place of places) {
+  for (const cell of document.querySelectorAll("[data-graphs] > .mine:empty")) {
+    cell.append(document.getElementById("marks").content.cloneNode(true));
+  }
+  for (const place of document.querySelectorAll("main [data-graphs]")) {
     const found = new Set(namesAt(place).map((name) => verdicts[name]));
     for (const button of place.querySelectorAll("button.mark")) {
       const isNested = button.closest("[data-graphs]") !== place;
@@ -107,6 +143,7 @@ if (save) {
     verdicts = Object.fromEntries(Object.entries(merged ?? {}).filter(([name]) => names.has(name)));
   } catch {}
   show();
+  for (const each of tables.values()) each.on("draw.dt", show);
   document.querySelector("main").addEventListener("keydown", (event) => {
     const place = event.target.closest("[data-graphs]");
     const verdict = { a: "anomaly", n: "normal" }[event.key.toLowerCase()];
@@ -118,11 +155,7 @@ if (save) {
     const marked = ranked.filter(([name]) => verdicts[name]);
     const others = ranked.filter(([name]) => !verdicts[name]);
     const rows = [...marked, ...others].map(([name, rank]) => `${quoted(name)},${verdicts[name] ?? ""},${rank}`);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob(["\ufeff", ["graph,verdict,rank", ...rows, ""].join("\n")], { type: "text/csv" }));
-    link.download = "verdicts.csv";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    download(["graph,verdict,rank", ...rows, ""].join("\n"), "verdicts.csv");
   });
 }
 

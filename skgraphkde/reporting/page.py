@@ -18,6 +18,7 @@ from skgraphkde.explanation.results import groups_of, judge, node_names_of, to_j
 from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
+from skgraphkde.reporting.comparison import data_of
 from skgraphkde.reporting.rendering import LONGEST, ROWS, Drawn, Row, render
 from skgraphkde.saving import atomic_file
 
@@ -39,16 +40,16 @@ def report(
 ) -> HtmlPage | None:
     """Page of the anomalies among graphs and their reasons: one HTML file that needs no network.
 
-    The page counts the anomalies, and the graphs that are selected at a false-discovery rate. It
-    shows the distribution of the scores, a table to sort and filter, and a map of known and new
-    graphs. A click on a row of the table, or Enter, shows the reasons in words, the nearest known
-    graphs, and, for the 100 lowest scores, a picture of the graph with its nodes colored by their
-    shares of the distance.
+    The page counts the graphs that stand out, and says how many would if all were usual. It shows
+    the distribution of the scores, and a table to sort, filter and save. A click on a row, or
+    Enter, shows the data of the graph and the reasons in words; for the 100 lowest scores, also a
+    picture with colors and marks where the graph is odd, the nearest usual graph of the same kind
+    and size, and their differences.
 
     Parameters
     ----------
     detector : BaseGraphDetector
-        Fitted. Only a :class:`GraphKDEDetector` has reasons and a map.
+        Fitted. Only a :class:`GraphKDEDetector` has reasons.
     graphs : sequence of graphs, or GraphBatch, default=None
         None: the training graphs, each judged by the others.
     names : sequence, default=None
@@ -80,7 +81,7 @@ def report(
     >>> known = [nx.cycle_graph(n) for n in range(10, 30)]
     >>> detector = skgraphkde.GraphKDEDetector().fit(known)
     >>> page = skgraphkde.report(detector, [nx.cycle_graph(15), nx.star_graph(15)], ["a", "b"])
-    >>> "1 of 2 graphs is an anomaly" in page
+    >>> "1 of 2 graphs stands out" in page
     True
     """
     if path is not None:
@@ -189,8 +190,10 @@ class Page:
             for i, judgement in zip(listed, of_listed, strict=True):
                 judged[i] = judgement
         n_nodes, n_edges = batch.n_nodes_per_graph.tolist(), batch.n_edges_per_graph.tolist()
+        data = data_of(batch)
         for i, name in enumerate(names):
-            row = Row(i, shown(str(name), LONGEST), judged[i], n_nodes[i], int(n_edges[i]))
+            name = shown(str(name), LONGEST)
+            row = Row(i, name, judged[i], n_nodes[i], int(n_edges[i]), data[i])
             self.listed.append(row)
         of_groups = [members[decisions[members].argmin()] for members, _ in self.groups]
         for i in dict.fromkeys([*oddest[:PICTURED].tolist(), *map(int, of_groups)]):

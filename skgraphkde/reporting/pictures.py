@@ -11,70 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.plots import (
     draw_molecule,
     is_molecule,
     plot_graph,
-    plot_map,
     plot_scores,
     shades,
 )
 from skgraphkde.reporting.nodes import Nodes
 
-# Known graphs on a map, at most: SMACOF costs the square of all.
-MAPPED = 300
 # Width and height of pictures, in inches.
-SCORES, MAP, GRAPH = (5.5, 3.6), (5.5, 4.6), (4.0, 4.0)
+SCORES, GRAPH = (5.5, 3.0), (4.0, 4.0)
 # The same of a molecule, in pixels.
 MOLECULE = 400, 400
 # Share of the height of a graph's picture that a legend takes.
 LEGEND = 0.17
 
 
-def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray) -> str:
-    """A histogram of scores with the threshold."""
+def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray, noun: str) -> str:
+    """A histogram of scores with the threshold, and a noun for what is counted."""
     figure = _figure(SCORES, layout="constrained")
-    plot_scores(scores, offset, verdicts, ax=figure.subplots())
-    return _svg(figure)
-
-
-def graph_map(
-    detector: GraphKDEDetector, graphs: GraphBatch, scores: np.ndarray, own: np.ndarray
-) -> str | None:
-    """Graphs among known ones, by the first distance; None if all are alike, or too few.
-
-    The scores of known graphs are by the other references, as those of new graphs are. If the
-    graphs are references, so are the others, and have verdicts, too.
-
-    Parameters
-    ----------
-    detector : GraphKDEDetector
-        Fitted.
-    graphs : GraphBatch
-    scores : ndarray of shape (n_graphs,)
-    own : ndarray of shape (n_graphs,)
-        The training graph that each graph is, which is shown once; -1: none.
-    """
-    model = detector.model_
-    some = np.unique(np.linspace(0, len(model.references) - 1, MAPPED).round().astype(int))
-    some = np.setdiff1d(some, model.references_of(own))
-    if len(some):
-        graphs = GraphBatch.concatenate([model.references[some], graphs])
-    of_known = model.as_log_p_values(model.reference_scores[:, some]).sum(axis=0)
-    D = detector.pairwise_distances(graphs)
-    if len(D) < 3 or not D.any():
-        return None
-    known = (np.arange(len(D)) < len(some)) & (own.max() < 0)
-    figure = _figure(MAP, layout="constrained")
-    plot_map(
-        D,
-        np.concatenate([of_known, scores]),
-        float(detector.offset_),
-        known=known if known.any() else None,
-        ax=figure.subplots(),
-    )
+    plot_scores(scores, offset, verdicts, ax=figure.subplots()).set_ylabel(noun)
     return _svg(figure)
 
 

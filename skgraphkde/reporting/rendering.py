@@ -18,24 +18,28 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from skgraphkde._version import __version__
 from skgraphkde.calibration import discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.explanation.results import Judgement
+from skgraphkde.explanation.results import Judgement, group_numbers
 from skgraphkde.explanation.wording import learned_words
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import known_name, listed, shown
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 from skgraphkde.reporting import pictures
+from skgraphkde.reporting.comparison import SIZE, Difference, UsualGraphs
 from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share
 
-# Nearest known graphs of each graph.
-NEAREST = 3
 # Rows of the table, at most: the oddest.
-ROWS = 2_000
+ROWS = 10_000
+# Differences from a usual graph, at most.
+DIFFERENCES = 10
+# Share of graphs beyond the fence in lists of normal graphs alone: the least, and the largest.
+FLAGGED_BY_FENCE = (0.02, 0.05)
 # A graph that has risen is among so many, and so many are named at the top of the page.
 HIGH, RISEN = 25, 5
 # Ignored attributes that are named, at most.
@@ -55,6 +59,7 @@ class Row(NamedTuple):
     judged: Judgement
     n_nodes: int
     n_edges: int
+    data: dict[str, str]  # of the graph itself, in words
     is_selected: bool = False
     rank: int = 0  # of its score; 1 is the lowest
     given: str = ""  # the verdict of people
@@ -66,11 +71,6 @@ class Row(NamedTuple):
     def reason(self) -> str:
         """The main reason."""
         return shown(self.judged.why or "nothing unusual", BRIEF)
-
-    @property
-    def nearest(self) -> list[int]:
-        """Positions of the nearest known graphs."""
-        return self.judged.references[:NEAREST].tolist()
 
     @property
     def brief(self) -> str:
@@ -90,6 +90,15 @@ class GroupRow(NamedTuple):
         """An anomaly if one of them is flagged."""
         return self.members[0].judged.verdict
 
+    @property
+    def data(self) -> dict[str, str]:
+        """What all members have of the data of graphs; "..." where they differ."""
+        of_members = [row.data for row in self.members]
+        return {
+            name: value if all(x[name] == value for x in of_members) else "..."
+            for name, value in of_members[0].items()
+        }
+
 
 class Drawn(NamedTuple):
     """A graph that the page explains and, if it is odd enough, draws."""
@@ -105,16 +114,24 @@ class NodeLine(NamedTuple):
     number: int  # in the picture
     name: str
     reasons: str  # the numbers of those that point at it
-    share: str  # "" if there are none
-    new_from: str
+
+
+class Compared(NamedTuple):
+    """A usual graph beside the one of a row."""
+
+    reference: int  # its position
+    name: str
+    is_alike: bool  # in its categories and its size
+    differences: list[Difference]
 
 
 class Detail(NamedTuple):
-    """What a click on a row says of the nodes of a graph."""
+    """What a click on a row says of a graph that is drawn."""
 
     found: Nodes
     lines: list[NodeLine]
     smiles: str  # "" if it is no molecule
+    compared: Compared | None  # None if no other graph is usual
 
 
 def render(
@@ -124,7 +141,7 @@ def render(
     alpha: float,
     known_names: Sequence[Any] | None,
     skipped: Sequence[str],
-    groups: Sequence[tuple[np.ndarray, str]],
+    groups: list[tuple[np.ndarray, str]],
     earlier: Mapping[str, int],
 ) -> str:
     """Render the page as HTML.
@@ -141,11 +158,56 @@ def render(
         As for :func:`skgraphkde.report`.
     skipped : sequence of str
         What is said of graphs that are left out.
-    groups : sequence of (ndarray of int, str)
+    groups : list of (ndarray of int, str)
         Numbers of graphs that are alike, and what they share.
     earlier : dict of str -> int
         The rank of each graph, by name, on a page before.
     """
+    are_known = any(row.judged.own >= 0 for row in graphs)  # each was judged by the others
+    verdicts = detector.verdicts_ if are_known else None
+    rows = _with_rises(_with_verdicts(_with_selection(graphs, alpha), verdicts), earlier)
+    entries, small_groups = _entries(rows, groups)
+    details, drawings = _details(detector, {x.number: x for x in rows}, drawn, known_names)
+    words = detector.schema_.words
+    scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
+    predicted = np.where(scores < offset, -1, 1)
+    drawings["scores"] = pictures.distribution(scores, offset, predicted, words.graphs)
+    library = _library()
+    packed = {
+        "library": library.pop("script"),
+        "pictures": drawings,
+        "table": _table(rows, groups).to_csv(index=False),
+    }
+    unread = unread_attributes(detector.given_schema, detector.schema_.ignored)
+    return _template().render(
+        version=__version__,
+        detector=detector,
+        words=words,
+        has_kinds=bool(detector.schema_.graph_categories),
+        are_known=are_known,
+        has_selection=detector.is_calibrated_ and not are_known,
+        calibration=detector.calibration_,
+        alpha=alpha,
+        entries=entries,
+        small_groups=small_groups,
+        n_listed=sum(len(x.members) or 1 for x in entries + small_groups),
+        data_names=list(map(shown, rows[0].data)),
+        skipped=skipped,
+        details=details,
+        risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
+        left_out=listed(unread, MOST_NAMES),
+        has_readable=any(x.is_readable for x in unread),
+        has_tail=bool(scores.min() < lowest_shown(scores, offset, predicted)),
+        packed=_packed(packed),
+        library=library,
+        script=(HERE / "page.js").read_text(encoding="utf-8"),
+        style=(HERE / "page.css").read_text(encoding="utf-8"),
+        **_headline(detector, rows, alpha),
+        **_method(detector),
+    )
+
+
+def _template() -> Any:
     from jinja2 import Environment, FileSystemLoader
 
     environment = Environment(
@@ -155,63 +217,71 @@ def render(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    are_known = any(row.judged.own >= 0 for row in graphs)  # each was judged by the others
-    verdicts = detector.verdicts_ if are_known else None
-    rows = _with_rises(_with_verdicts(_with_selection(graphs, alpha), verdicts), earlier)
-    entries, small_groups = _entries(rows, groups)
-    scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
-    predicted = np.where(scores < offset, -1, 1)
-    drawings = {"scores": pictures.distribution(scores, offset, predicted)}
-    details = _details(detector, {row.number: row for row in rows}, drawn, drawings)
-    model = detector.model_ if isinstance(detector, GraphKDEDetector) else None
-    if isinstance(detector, GraphKDEDetector):
-        together = GraphBatch.concatenate([graph.graph for graph in drawn])
-        judged = [graphs[graph.number].judged for graph in drawn]
-        of_drawn, own = (np.array(x) for x in zip(*((x.score, x.own) for x in judged), strict=True))
-        graph_map = pictures.graph_map(detector, together, of_drawn, own)
-        if graph_map is not None:
-            drawings["map"] = graph_map
-    unread = unread_attributes(detector.given_schema, detector.schema_.ignored)
-    library = _library()
+    return environment.get_template("page.html")
+
+
+def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:
+    """How many graphs stand out, how many usual ones would, and how many are selected."""
+    calibration = detector.calibration_
     least = 1 / (len(detector.calibration_scores_) + 1)
-    return environment.get_template("page.html").render(
-        version=__version__,
-        detector=detector,
-        kind=type(detector).__name__,
-        has_reasons=model is not None,
-        alpha=alpha,
-        n_anomalies=sum(row.judged.is_anomaly for row in rows),
-        n_selected=sum(row.is_selected for row in rows),
-        n_graphs=len(rows),
-        least_p_value=least,
-        least_selected=math.ceil(len(rows) * least / alpha - 1e-9),
-        entries=entries,
-        small_groups=small_groups,
-        n_listed=sum(len(x.members) or 1 for x in entries + small_groups),
-        skipped=skipped,
-        details=details,
-        full=FULL,
-        views=() if model is None else model.views,
-        learned=[] if model is None else learned_words(model),
-        learned_from=_learned_from(detector),
-        risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
-        can_learn=isinstance(detector, GraphKDEDetector) and detector.keeps_training_graphs,
-        has_tail=bool(scores.min() < lowest_shown(scores, offset, predicted)),
-        are_known=are_known,
-        has_selection=detector.is_calibrated_ and not are_known,
-        keeps_all=model is not None and len(model.references) == len(detector.training_graphs_),
-        calibration=detector.calibration_,
-        left_out=listed(unread, MOST_NAMES),
-        has_readable=any(x.is_readable for x in unread),
-        known_of={x: _known(detector, x, known_names) for row in rows for x in row.nearest},
-        drawings=drawings,
-        n_mapped=len(drawn),
-        mapped=pictures.MAPPED,
-        packed=_packed({"library": library.pop("script"), "pictures": drawings}),
-        library=library,
-        script=(HERE / "page.js").read_text(encoding="utf-8"),
-        style=(HERE / "page.css").read_text(encoding="utf-8"),
-    )
+    rates = FLAGGED_BY_FENCE
+    if calibration.contamination is not None:
+        rates = (max(calibration.contamination, least),) * 2
+    return {
+        "n_anomalies": sum(row.judged.is_anomaly for row in rows),
+        "n_selected": sum(row.is_selected for row in rows),
+        "n_graphs": len(rows),
+        "rates": rates,
+        "least_p_value": least,
+        "least_selected": math.ceil(len(rows) * least / alpha - 1e-9),
+    }
+
+
+def _method(detector: BaseGraphDetector) -> dict[str, Any]:
+    """What the page says of the detector, and of what it has learned."""
+    is_kde = isinstance(detector, GraphKDEDetector)
+    return {
+        "kind": type(detector).__name__,
+        "has_reasons": is_kde,
+        "can_learn": is_kde and detector.keeps_training_graphs,
+        "ways": _ways(detector) if isinstance(detector, GraphKDEDetector) else {},
+        "learned": learned_words(detector.model_) if is_kde else [],
+        "learned_from": _learned_from(detector),
+        "full": FULL,
+        "alike_size": SIZE,
+        "n_differences": DIFFERENCES,
+    }
+
+
+def _ways(detector: GraphKDEDetector) -> dict[str, list[int]]:
+    """The positions of the views with each title: two densities look at the same."""
+    ways: dict[str, list[int]] = {}
+    for i, view in enumerate(detector.model_.views):
+        ways.setdefault(view.titled(detector.schema_.words), []).append(i)
+    return ways
+
+
+def _table(rows: list[Row], groups: list[tuple[np.ndarray, str]]) -> pd.DataFrame:
+    """All graphs, the oddest first, with their reasons and the codes of these."""
+    lines = [
+        {
+            "graph": row.name,
+            "verdict": row.judged.verdict,
+            "yours": row.given,
+            "score": row.judged.score,
+            "p_value": row.judged.p_value,
+            "selected": row.is_selected,
+            "nodes": row.n_nodes,
+            "edges": row.n_edges,
+            "reason": row.judged.why,
+            "codes": row.judged.codes,
+            **{f"data.{name}": value for name, value in row.data.items()},
+        }
+        for row in rows
+    ]
+    table = pd.DataFrame(lines)
+    table["group"] = group_numbers(groups, len(rows))[[row.number for row in rows]]
+    return table
 
 
 def _with_selection(graphs: list[Row], alpha: float) -> list[Row]:
@@ -280,68 +350,85 @@ def _learned_from(detector: BaseGraphDetector) -> str:
     n_odd, n_normal = int((verdicts < 0).sum()), int((verdicts > 0).sum())
     if not isinstance(detector, GraphKDEDetector) or not verdicts.any():
         return ""
-    of_normal = f"{n_normal} graph{'' if n_normal == 1 else 's'} judged normal"
+    of_normal = f"{detector.schema_.words.counted(n_normal, 'graph')} judged normal"
     if not n_odd:
         return f"Learned from {of_normal}; a confirmed anomaly teaches more."
-    names = detector.model_.view_names
-    most = names[int(detector.model_.view_weights.argmax())]
     text = f"Learned from {n_odd} confirmed anomal{'y' if n_odd == 1 else 'ies'}"
-    text += f" and {of_normal}" if n_normal else ""
-    return f"{text}. The view that counts most now: {most}."
+    return f"{text} and {of_normal}." if n_normal else f"{text}."
 
 
 def _details(
-    detector: BaseGraphDetector, rows: dict[int, Row], drawn: list[Drawn], drawings: dict[str, str]
-) -> dict[int, Detail]:
-    """What is said of nodes; adds pictures of graphs, and of the nearest known ones."""
-    references = detector.model_.references if isinstance(detector, GraphKDEDetector) else None
-    # Colors and looks mean the same in all pictures.
-    categories: list = []
-    if references is not None and references.edge_labels is not None:
-        frequent = np.argsort(-np.bincount(references.edge_labels), kind="stable")
-        categories = [references.edge_label_names[code] for code in frequent]
-    usual = functools.cache(lambda view: usual_share(detector, view))
-    details = {}
+    detector: BaseGraphDetector,
+    rows: dict[int, Row],
+    drawn: list[Drawn],
+    known_names: Sequence[Any] | None,
+) -> tuple[dict[int, Detail], dict[str, str]]:
+    """What is said of the graphs that are drawn, and the pictures of them and of usual ones."""
+    usual = UsualGraphs(detector) if isinstance(detector, GraphKDEDetector) else None
+    categories = [] if usual is None else _edge_categories(usual.model.references)
+    share = functools.cache(lambda view: usual_share(detector, view))
+    details, drawings = {}, dict[str, str]()
     for number, graph, ids in drawn:
         judged = rows[number].judged
         found = nodes_of(detector, graph, judged)
         numbered = nodes_to_list(found, judged)
-        names = range(graph.n_nodes) if ids is None else ids
-        vmax = FULL * usual(judged.view) or None if found.colors == "shares" else None
+        has_shares = found.colors == "shares"
         drawings[f"graph {number}"] = pictures.graph_picture(
-            graph, found, vmax=vmax, marked=judged.edges, outlined=judged.nodes,
-            numbered=numbered, edge_categories=categories,
-        )  # fmt: skip
-        kinds = [f" ({shown(kind)})" for kind in node_kinds(graph)] or [""] * len(names)
-        lines = [
-            _node_line(i, node, f"{shown(names[node])}{kinds[node]}", found, judged)
-            for i, node in enumerate(numbered, 1)
-        ]
-        details[number] = Detail(found, lines, shown(smiles_of(graph), LONGEST))
-        if references is not None:
-            nearest = rows[number].nearest[0]
-            if f"known {nearest}" not in drawings:
-                drawings[f"known {nearest}"] = pictures.graph_picture(
-                    references[nearest], edge_categories=categories
+            graph,
+            found,
+            vmax=FULL * share(judged.view) or None if has_shares else None,
+            marked=judged.edges,
+            outlined=judged.nodes,
+            numbered=numbered,
+            edge_categories=categories,
+        )
+        compared = None if usual is None else _compared(usual, graph, judged, known_names)
+        if usual is not None and compared is not None:
+            name, reference = f"known {compared.reference}", compared.reference
+            if name not in drawings:
+                drawings[name] = pictures.graph_picture(
+                    usual.model.references[reference], edge_categories=categories
                 )
-    return details
+        lines = _node_lines(graph, ids, numbered, judged)
+        details[number] = Detail(found, lines, shown(smiles_of(graph), LONGEST), compared)
+    return details, drawings
 
 
-def _node_line(number: int, node: int, name: str, found: Nodes, judged: Judgement) -> NodeLine:
-    pointing = [str(i) for i, x in enumerate(judged.unusual, 1) if node in x.pointed]
-    share = "" if found.shares is None else f"{found.shares[node]:.3g}"
-    radius = found.radius + 1 if found.new_from is None else int(found.new_from[node])
-    new_from = "known" if radius > found.radius else str(radius)
-    return NodeLine(number, name, ", ".join(pointing), share, new_from)
+def _edge_categories(references: GraphBatch) -> list[Any]:
+    """The categories of edges, the most frequent first: they look the same in all pictures."""
+    if references.edge_labels is None:
+        return []
+    frequent = np.argsort(-np.bincount(references.edge_labels), kind="stable")
+    return [references.edge_label_names[code] for code in frequent]
 
 
-def _known(detector: Any, position: int, names: Sequence[Any] | None) -> str:
-    """A known graph, in words."""
-    references = detector.model_.references
-    name = known_name(references, position) if names is None else shown(names[position], BRIEF)
-    n_nodes = references.n_nodes_per_graph[position]
-    n_edges = references.n_edges_per_graph[position]
-    return f"{name} ({n_nodes} nodes, {n_edges} edges)"
+def _node_lines(
+    graph: GraphBatch, ids: Sequence[Any] | None, numbered: list[int], judged: Judgement
+) -> list[NodeLine]:
+    """The list of nodes: those that are numbered in the picture."""
+    names = range(graph.n_nodes) if ids is None else ids
+    kinds = [f" ({shown(kind)})" for kind in node_kinds(graph)] or [""] * len(names)
+    lines = []
+    for number, node in enumerate(numbered, 1):
+        pointing = [str(i) for i, x in enumerate(judged.unusual, 1) if node in x.pointed]
+        lines.append(NodeLine(number, f"{shown(names[node])}{kinds[node]}", ", ".join(pointing)))
+    return lines
+
+
+def _compared(
+    usual: UsualGraphs, graph: GraphBatch, judged: Judgement, known_names: Sequence[Any] | None
+) -> Compared | None:
+    """The nearest usual graph and the differences; None if no other graph is usual."""
+    reference, is_alike = usual.nearest(graph, judged)
+    if reference < 0:
+        return None
+    name = _known_name(usual.model.references, reference, known_names)
+    return Compared(reference, name, is_alike, usual.differences(graph, reference))
+
+
+def _known_name(references: GraphBatch, position: int, names: Sequence[Any] | None) -> str:
+    """The name of a known graph, in words."""
+    return known_name(references, position) if names is None else shown(names[position], BRIEF)
 
 
 def _packed(contents: dict[str, Any]) -> str:

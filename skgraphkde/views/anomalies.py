@@ -42,6 +42,7 @@ class Confirmed(View):
         The confirmed anomalies.
     """
 
+    title = "its likeness to confirmed anomalies"
     summary = "How near the graph is to confirmed anomalies."
 
     view_: View
@@ -136,7 +137,7 @@ class Confirmed(View):
         text = f"like {one}"
         if self.statistics_ is not None:
             shared = self._shared(self.statistics_, context, i, unusual.own)
-            text += f", in {shared}" if shared else ""
+            text += f": {shared}" if shared else ""
         return Reason(self.name, text, about=ABOUT)
 
     def _shared(self, statistics: Statistics, context: Context, i: int, own: int) -> str:
@@ -144,7 +145,7 @@ class Confirmed(View):
         [(metric, _)] = statistics.metrics(np.array([own]))
         rows = np.vstack([statistics.table(context), statistics.table(self._context)[i]])
         known = statistics.table_ if own < 0 else np.delete(statistics.table_, own, axis=0)
-        low, high = np.nanquantile(known, USUAL, axis=0)
+        low, high = np.nanquantile(known, USUAL, axis=0, method="nearest")
         is_odd = (rows > high).all(axis=0) | (rows < low).all(axis=0)
         away = np.where(is_odd, abs(metric.standardized(rows)).min(axis=0), 0.0)
         said: dict[int, str] = {}
@@ -153,8 +154,6 @@ class Confirmed(View):
                 break
             mean = statistics.subjects[j]  # which is plainer than a deviation
             k = mean if is_odd[mean] else j
-            (x, known_range), (y, _) = (
-                in_words(statistics.forms_[k], row[k], known[:, k]) for row in rows
-            )
-            said[mean] = f"{statistics.names_[k]} ({x} and {y}; usually {known_range})"
-        return " and ".join(said.values())
+            about = statistics.names_[k], statistics.forms_[k]
+            said[mean] = in_words(*about, rows[:, k].tolist(), known[:, k])
+        return "; ".join(said.values())

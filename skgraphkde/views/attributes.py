@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.spatial import cKDTree
 
-from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import USUAL, category_text, category_words, usual
+from skgraphkde.graphs.naming import category_text, category_words, usual, usual_range
 from skgraphkde.graphs.refinement import hash64, hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
@@ -101,6 +100,7 @@ class Numbers(View):
     ('density', Numbers(n_points=1000))
     """
 
+    title = "its numbers"
     summary = "The node or edge whose numbers together are most unusual, or those of the graph."
     _parameter_constraints: dict = {"n_points": [at_least(2, Integral)]}
 
@@ -160,12 +160,16 @@ class Numbers(View):
         return self
 
     @cached_property
+    def _reference_rows(self) -> list[_Rows]:
+        return self._rows(self.references_)
+
+    @cached_property
     def _folds(self) -> tuple[np.ndarray, list[list[NumberPoints]]]:
         """The fold left out for each reference, and for each the points of the others.
 
         Of up to 20 references, each is left out alone.
         """
-        tables, n = self._rows(self.references_), len(self.references_)
+        tables, n = self._reference_rows, len(self.references_)
         lengths = []  # of all rows of a reference, in any units
         for rows, points in zip(tables, self.points_, strict=True):
             of_rows = points.lengths(rows.values, rows.kinds)
@@ -263,59 +267,77 @@ class Numbers(View):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The node, edge or graph and its numbers, see :meth:`View.reason`."""
-        rows = self._rows(graph)[unusual.place]
-        known_points = self._points(unusual.own)[unusual.place]
-        row = int(known_points.distances(rows.values, rows.kinds).argmax())
-        low, high = known_points.ranges(rows.kinds[row])
-        lacks, values = known_points.may_miss, rows.values[row]
+        rows, all_rows = self._rows(graph)[unusual.place], self._reference_rows[unusual.place]
+        points, words = self._points(unusual.own)[unusual.place], graph.schema.words
+        row = int(points.distances(rows.values, rows.kinds).argmax())
+        values, [code] = rows.values[row], points.codes_of(rows.kinds[row : row + 1])
+        is_other = all_rows.graph != unusual.own
+        others = all_rows.values[is_other & (points.codes_of(all_rows.kinds) == code)]
+        low, high = np.array([usual_range(column) for column in others.T]).T
+        may_lack = np.isnan(all_rows.values[is_other]).any(axis=0)
         is_missing = np.isnan(values)
-        is_odd = np.where(is_missing, ~lacks, ~((low <= values) & (values <= high)))
+        is_odd = np.where(is_missing, ~may_lack, ~((low <= values) & (values <= high)))
         told = np.flatnonzero(is_odd if is_odd.any() else ~is_odd).tolist()
-        names, said, ranges = [rows.names[j] for j in told], [], []
-        for j, name in zip(told, names, strict=True):
-            own, known_range = usual(values[j], low[j], high[j])
-            said.append(f"{name} {'missing' if is_missing[j] else own}")
-            ranges.append("in known graphs never" if is_missing[j] else f"usually {known_range}")
         place, part = int(rows.elements[row]), rows.part
-        where = self._where(graph, rows, place, node_names)
+        among = ""
+        if len(points.kinds) and not code:  # of all rare kinds
+            nouns = f"rare {getattr(words, f'{part}s')}"
+            among = f" in {nouns}" if rows.category is None else f" with a rare {rows.category}"
+        said, ranges = [], []
+        for j in told:
+            own, known_range = usual(values[j], low[j], high[j])
+            said.append(f"{rows.names[j]} {'missing' if is_missing[j] else own}")
+            never = f"never so in other {words.graphs}"
+            ranges.append(never if is_missing[j] else f"usually {known_range}{among}")
+        where, names = self._where(graph, rows, place, node_names), [rows.names[j] for j in told]
         about = tuple(f"{part} {name}" for name in names)
-        rare = " in rare kinds" if known_points.is_rare(rows.kinds[row]) else ""
-        if not is_odd.any() and is_missing[told].any():
+        if is_odd.any() and len(said) == 1:
+            text = f"{said[0]} {where}; {ranges[0]}"
+        elif is_odd.any():
+            both = (f"{own} ({known})" for own, known in zip(said, ranges, strict=True))
+            text = f"{', '.join(both)} {where}"
+        elif is_missing[told].any():
             names = [rows.names[j] for j in np.flatnonzero(is_missing).tolist()]
             text = f"{' and '.join(names)} missing {where}; usually given"
             about = tuple(f"{part} {name}" for name in names)
-        elif not is_odd.any():
-            why = "known one by one, but not together"
-            if len(names) == 1:
-                why = "between known values, and near none"
-            text, about = f"{', '.join(said)} {where}: {why}", (f"{part}s together",)
-        elif len(said) == 1:
-            text = f"{said[0]} {where}; {ranges[0]}{rare}"
         else:
-            both = (f"{own} ({known_range})" for own, known_range in zip(said, ranges, strict=True))
-            text = f"{', '.join(both)}{rare} {where}"
+            why = f"each is usual{among}, but not together"
+            if len(said) == 1:
+                why = f"within the usual range{among}, but no other is near it"
+            text, about = f"{', '.join(said)} {where}: {why}", (f"{part}s together",)
         return Reason(", ".join(names), text, *places(graph, part, np.array([place])), about)
 
     def _where(
         self, graph: GraphBatch, rows: _Rows, place: int, node_names: Sequence[Any] | None
     ) -> str:
         """The node, the edge, or the category of the graph with which numbers are compared."""
+        words = graph.schema.words
         if rows.category is not None:
             code = np.asarray(graph.graph_labels).item()
             value = graph.values_by_category("graph")[rows.category][code]
             return f"with {category_text(rows.category, value)}"
         if rows.part == "graph":
-            return "of the graph"
+            return f"of the {words.graph}"
         if rows.part == "node":
-            return f"of node {_node_words(graph, place, node_names)}"
-        ends = graph.source_of_arc[place], graph.adjacency.indices[place]
-        arrow = "->" if graph.directed else "-"
+            return f"of {words.node} {self._node_words(graph, place, node_names)}"
+        edge = words.edge
         if graph.edge_labels is not None:
             value = graph.edge_label_names[int(graph.edge_labels[place])]
-            arrow = f"-{category_words(graph.schema.edge_categories, value)}{arrow}"
-        if graph.labels is not None or graph.edge_labels is not None:
-            arrow = f" {arrow} "
-        return f"of edge {arrow.join(_node_words(graph, end, node_names) for end in ends)}"
+            edge += f" {category_words(graph.schema.edge_categories, value)}"
+        ends = int(graph.source_of_arc[place]), int(graph.adjacency.indices[place])
+        a, b = (self._node_words(graph, end, node_names) for end in ends)
+        return f"of {edge} from {a} to {b}" if graph.directed else f"of {edge} between {a} and {b}"
+
+    def _node_words(self, graph: GraphBatch, node: int, names: Sequence[Any] | None) -> str:
+        """The id of a node, and its label, or what it is a step of."""
+        called = str(node if names is None else names[node])
+        if graph.labels is None:
+            return called
+        of_node, categories = graph.labels[node], graph.schema.node_categories
+        by_category = graph.values_by_category("node")
+        name = "label" if "label" in categories else categories[self.vocabulary_.step]
+        value = by_category[name][of_node]
+        return called if str(value) == called else f"{called} ({category_words([name], value)})"
 
 
 class NumberPoints:
@@ -346,8 +368,6 @@ class NumberPoints:
         Distinct rows, whitened.
     codes : ndarray of shape (n_points,), int
         Code of the kind of each point.
-    low, high : ndarray of shape (n_kinds + 1, n_numbers)
-        Range of nine in ten numbers of each kind.
     rounding : float
         Distance that is due to rounding.
     distance_of_missing : float
@@ -361,7 +381,7 @@ class NumberPoints:
         owner = np.unique(graph * len(distinct) + code) % max(len(distinct), 1)
         n_graphs = np.bincount(owner, minlength=len(distinct))
         self.kinds = distinct[n_graphs >= fewest]
-        codes = self._codes(kinds)
+        codes = self.codes_of(kinds)
         typical, is_given = winsorized(values, codes), ~np.isnan(values)
         self.may_miss = ~is_given.all(axis=0)
         self.fill = np.where(is_given, typical, 0).sum(axis=0) / np.maximum(is_given.sum(axis=0), 1)
@@ -388,7 +408,6 @@ class NumberPoints:
         if len(np.unique(graph[codes == 0])) < fewest:  # too few to say what is usual
             kept = kept[codes[kept] > 0]
         self.points, self.codes = placed[kept], codes[kept]
-        self.low, self.high = _ranges(values, codes, n)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_trees"}
@@ -401,9 +420,9 @@ class NumberPoints:
 
     def lengths(self, values: np.ndarray, kinds: np.ndarray) -> np.ndarray:
         """Distance of each row from the mean of its kind, as :meth:`distances`."""
-        return np.linalg.norm(self._placed(values, self._codes(kinds)), axis=1)
+        return np.linalg.norm(self._placed(values, self.codes_of(kinds)), axis=1)
 
-    def _codes(self, kinds: np.ndarray) -> np.ndarray:
+    def codes_of(self, kinds: np.ndarray) -> np.ndarray:
         """Code of each kind; 0 for all rare ones."""
         if not len(self.kinds):
             return np.zeros(len(kinds), dtype=int)
@@ -432,7 +451,7 @@ class NumberPoints:
         ndarray of shape (n_rows,)
             0 if no row of the kind is known: nothing is known of its numbers.
         """
-        codes = self._codes(kinds)
+        codes = self.codes_of(kinds)
         points, found = self._placed(values, codes), np.zeros(len(values))
         for code, tree in self._trees.items():
             some = codes == code
@@ -442,32 +461,9 @@ class NumberPoints:
         found = np.clip(found - self.rounding, 0.0, FARTHEST)
         return np.where(never_missed, self.distance_of_missing, found)
 
-    def ranges(self, kind: np.uint64) -> tuple[np.ndarray, np.ndarray]:
-        """The range of nine in ten numbers of one kind, shape (n_numbers,) each; NaN of none."""
-        code = self._codes(np.array([kind]))[0]
-        return self.low[code], self.high[code]
-
-    def is_rare(self, kind: np.uint64) -> bool:
-        """True if the kind is one of the rare ones, which count as one kind."""
-        return bool(len(self.kinds) and not self._codes(np.array([kind]))[0])
-
 
 def _least_differences(largest: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Differences of each column that are due to rounding, by its largest deviation and mean."""
     least = RELATIVE_ROUNDING * largest + 1e-14 * size
     # Of a number that never varies, nothing else says what rounding is.
     return np.where(largest <= 1e-9 * size, 1e-6 * np.where(size > 0, size, 1.0), least)
-
-
-def _ranges(values: np.ndarray, codes: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The range of nine in ten numbers of each of n kinds, shape (n, n_numbers); NaN of none."""
-    low, high = (np.full((n, values.shape[1]), np.nan) for _ in range(2))
-    for j, column in enumerate(values.T):
-        given = np.flatnonzero(~np.isnan(column))
-        ordered = column[given[np.lexsort([column[given], codes[given]])]]
-        counts = np.bincount(codes[given], minlength=n)
-        first, some = offsets(counts)[:-1], counts > 0
-        for of_kind, share in zip((low, high), USUAL, strict=True):
-            place = first + np.rint(share * (counts - 1)).astype(int)
-            of_kind[some, j] = ordered[place[some]]
-    return low, high

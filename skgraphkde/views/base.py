@@ -15,8 +15,9 @@ import numpy as np
 
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import usual
+from skgraphkde.graphs.naming import usually
 from skgraphkde.graphs.schema import KINDS_OF
+from skgraphkde.graphs.words import Words
 from skgraphkde.specification import Specification
 
 # For each view that compares clouds of points, the clouds of some graphs.
@@ -110,6 +111,7 @@ class Reason(NamedTuple):
     nodes: tuple[int, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
     about: tuple[str, ...] = ()  # the facts, if not `what`; weaker reasons for them are left out
+    more: str = ""  # the whole text, if that is longer than two lines
 
 
 class View(Specification):
@@ -137,6 +139,8 @@ class View(Specification):
     GraphKDEDetector(views=('density', Size()))
     """
 
+    #: A noun phrase for people, in which "{graph}" is what they call one; "" for the name.
+    title: ClassVar[str] = ""
     #: One sentence for readers of reports about what the view looks at.
     summary: ClassVar[str] = ""
     #: Whether the view compares clouds of points: it has a `distance_`, and `clouds` of a context.
@@ -153,6 +157,10 @@ class View(Specification):
     def name(self) -> str:
         """Name of the view in tables, plots and reasons."""
         return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).lower()
+
+    def titled(self, words: Words) -> str:
+        """The title of the view, in the words for graphs with these names."""
+        return self.title.format(**words._asdict()) or self.name
 
     def applies_to(self, graphs: GraphBatch) -> bool:
         """True if ``views="auto"`` includes the view for these training graphs."""
@@ -263,10 +271,8 @@ class View(Specification):
         -------
         Reason
         """
-        low, high, own = (
-            0.0 - x for x in (known.max(), known.min(), unusual.values[0])
-        )  # not -0.0
-        return Reason(self.name, "{} {}; usually {}".format(self.name, *usual(own, low, high)))
+        own, known_range = usually(0.0 - unusual.values[0], 0.0 - known)  # not -0.0
+        return Reason(self.name, f"{self.name} {own}; usually {known_range}")
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what is computed when it is first needed.

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import blocks, compiled
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import known_name
+from skgraphkde.graphs.naming import known_name, usually
 from skgraphkde.graphs.refinement import factorize, refined
 from skgraphkde.graphs.relations import messages
 from skgraphkde.specification import at_least
@@ -359,6 +359,7 @@ class Novelty(NeighborhoodView):
     ('density', Novelty(radius=3))
     """
 
+    title = "its surroundings"
     summary = "Surroundings of nodes, and categories, that no known graph has."
     graph_data: ClassVar[tuple[str, ...]] = ("graph_categories",)
     uses_all_graphs = True
@@ -474,9 +475,10 @@ class Novelty(NeighborhoodView):
         """Number of nodes in new neighborhoods, see :meth:`View.reason`."""
         new_from = self.new_from(np.array([unusual.own]), context)
         new = np.flatnonzero(new_from <= self.radius)
+        words, share = graph.schema.words, usually(len(new) / len(new_from), known, percent=True)
         text = (
-            f"{len(new)} of {len(new_from)} nodes are in neighborhoods that no known graph has "
-            f"(on average {known.mean():.0%})"
+            f"{len(new):,} of {words.counted(len(new_from), 'node')} ({share[0]}) in surroundings "
+            f"that no other {words.graph} has; usually {share[1]}"
         )
         first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
         return Reason(unusual.what, text, tuple(first.tolist()), about=("neighborhoods",))
@@ -502,6 +504,7 @@ class Tanimoto(ComparedNeighborhoods):
     ('density', Tanimoto(radius=3))
     """
 
+    title = "its likeness to single others"
     summary = "The share of surroundings in common with the most similar known graph."
     has_distances: ClassVar[bool] = True
 
@@ -550,10 +553,11 @@ class Tanimoto(ComparedNeighborhoods):
     ) -> Reason:
         """The most similar reference and the similarity, see :meth:`View.reason`."""
         score, index = self._most_similar(np.array([unusual.own]), context)
+        share, known_range = usually(score[0], 1 - known, percent=True)
+        name = known_name(self.references_, int(index[0]))
         text = (
-            f"most like {known_name(self.references_, int(index[0]))}, with which it shares "
-            f"{score[0]:.0%} of the "
-            f"neighborhoods of both (on average {1 - known.mean():.0%})"
+            f"{share} of its surroundings in common with the most similar "
+            f"{graph.schema.words.graph}, {name}; usually {known_range}"
         )
         return Reason(self.name, text, about=("neighborhoods",))
 
@@ -582,6 +586,7 @@ class Neighbors(ComparedNeighborhoods):
     ('density', Neighbors(n_neighbors=3))
     """
 
+    title = "its difference from the most similar others"
     summary = "The number of kinds of surroundings that differ from the nearest known graphs."
     has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {
@@ -600,14 +605,10 @@ class Neighbors(ComparedNeighborhoods):
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Minus the mean distance to the nearest references, see :meth:`View.scores`."""
-        return -self._nearest(own, context)[0]
-
-    def _nearest(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
-        """Mean distance to the nearest references, and the index of the nearest one."""
         known = self.counts_
         k = min(self.n_neighbors, known.n_references - 1)
         of_block = self._distances_to(self.neighborhoods_, known, context)
-        return nearest(of_block, own, known.n_references, k)
+        return -nearest(of_block, own, known.n_references, k)[0]
 
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
@@ -636,16 +637,10 @@ class Neighbors(ComparedNeighborhoods):
         context: Context,
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
-        """The nearest reference and what differs, see :meth:`View.reason`."""
-        i = int(self._nearest(np.array([unusual.own]), context)[1][0])
-        counts = self.counts_.counts
-        own = set(context.shared(self.neighborhoods_.numbers).ravel().tolist())
-        other = set(counts.indices[slice(*counts.indptr[i : i + 2])].tolist())
-        name = known_name(self.references_, i)
+        """How many neighborhoods differ, see :meth:`View.reason`."""
+        own, known_range = usually(round(unusual.values[0] ** 2), np.rint(known**2))
         text = (
-            f"{len(own - other)} neighborhoods that {name}, the nearest one, lacks, and "
-            f"{len(other - own)} less (on average {np.mean(known**2):.0f} differ)"
+            f"about {own} kinds of surroundings differ from the most similar "
+            f"{graph.schema.words.graphs}; usually {known_range}"
         )
-        if own == other:
-            text = f"few known graphs besides {name} have the same neighborhoods"
         return Reason(self.name, text, about=("neighborhoods",))

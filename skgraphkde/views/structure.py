@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import USUAL, usual
+from skgraphkde.graphs.naming import category_text, usually
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
@@ -25,8 +25,6 @@ from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
 
 # Categories that have a share of their own; the others are one.
 MOST_CATEGORIES = 200
-# Value that stands for the other categories.
-OTHERS = "another"
 # Variance that whitening adds, in units of the variance of a statistic, beside the number of
 # statistics per reference.
 RIDGE = 0.1
@@ -40,30 +38,31 @@ class Statistic(NamedTuple):
     name: str
     values: np.ndarray  # (n_graphs,); NaN where a graph has none
     step: float
-    form: str = "number"  # or "log", "log1p", "share", "deviation" of the mean right before it
+    form: str = "number"  # "log", "log1p", "share", "fact", "deviation" of the mean before it
     kind: str = ""  # of its reason; "" if there is none
     fact: str = ""  # what reasons of other kinds call the same fact
 
 
-def in_words(form: str, own: float, known: np.ndarray) -> tuple[str, str]:
-    """A statistic of a graph and the range of nine in ten known graphs.
+def in_words(name: str, form: str, own: Sequence[float], known: np.ndarray) -> str:
+    """A statistic of graphs that are alike, and the range of nine in ten known graphs.
 
     Parameters
     ----------
-    form : str
+    name, form : str
         As of a :class:`Statistic`.
-    own : float
+    own : sequence of float
     known : ndarray of shape (n_known,)
         The statistic of the known graphs; NaN is ignored.
-
-    Returns
-    -------
-    own, range : str
     """
-    low, high = np.nanquantile(known, USUAL, method="nearest")
+    if form == "fact":
+        return f"{name} (usually not)" if own[0] else f"not {name} (usually so)"
+    values = np.array(own)
     if form in ("log", "log1p"):
-        own, low, high = np.exp([own, low, high]) - (form == "log1p")
-    return usual(own, low, high, percent=form == "share")
+        values, known = (np.exp(x) - (form == "log1p") for x in (values, known))
+    texts = [usually(x, known, percent=form == "share") for x in values]
+    name = f"share of {name}" if form == "share" else name
+    numbers = " and ".join(dict.fromkeys(text for text, _ in texts))
+    return f"{name} {numbers}; usually {texts[0][1]}"
 
 
 class Metric:
@@ -163,6 +162,7 @@ class Statistics(View):
     ('density', Statistics(n_neighbors=3))
     """
 
+    title = "the {graph} as a whole"
     summary = "The graph as a whole: size, degrees, shares of categories, means of numbers."
     has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {"n_neighbors": [at_least(1, Integral)]}
@@ -179,8 +179,8 @@ class Statistics(View):
         """Learn the statistics of the references, see :meth:`View.fit`."""
         self.vocabulary_ = Vocabulary.of(references, by_label=references.labels is not None)
         self.categories_ = {
-            name: _most_frequent(codes, values, graph)
-            for name, _, codes, values, graph, _ in _categories(references, self.vocabulary_)
+            key: _most_frequent(codes, values, graph)
+            for key, *_, codes, values, graph, _ in _categories(references, self.vocabulary_)
         }
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
         self.may_lack_ = references.schema.missing != "error"
@@ -254,30 +254,32 @@ class Statistics(View):
 
     def _shares(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Shares of the categories of nodes and edges."""
-        for name, form, codes, values, graph, totals in _categories(graphs, self.vocabulary_):
-            known = {value: i for i, value in enumerate(self.categories_[name])}
+        for key, noun, name, codes, values, graph, totals in _categories(graphs, self.vocabulary_):
+            known = {value: i for i, value in enumerate(self.categories_[key])}
             n = len(known) + 1
             columns = np.array([known.get(value, n - 1) for value in values], dtype=np.int64)
             counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
-            for value, share in zip([*known, OTHERS], shares.T, strict=True):
-                yield Statistic(f"{name}={value}", share, 1 / max(totals.mean(), 1), form)
+            things = [category_text(name, value) if name else value for value in known]
+            for thing, share in zip([*things, f"another {name or key}"], shares.T, strict=True):
+                text, form = (f"{noun} ({thing})", "share") if noun else (thing, "fact")
+                yield Statistic(text, share, 1 / max(totals.mean(), 1), form)
 
     def _numbers(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Numbers of graphs, means and deviations of those of nodes and of edges."""
         schema, nodes, edges = graphs.schema, graphs.attributes, graphs.edge_attributes
         if graphs.graph_attributes is not None:
             for name, column in zip(schema.graph_columns, graphs.graph_attributes.T, strict=True):
-                yield Statistic(f"{name} of the graph", column, 0.0)
+                yield Statistic(f"{name} of the {schema.words.graph}", column, 0.0)
         parts = []
         if nodes is not None and len(self.columns_):
             columns = [
                 (schema.node_columns[j], np.asarray(nodes)[:, j]) for j in self.columns_.tolist()
             ]
-            parts.append(("nodes", columns, graphs.graph_of_node))
+            parts.append((schema.words.nodes, columns, graphs.graph_of_node))
         if edges is not None:
             columns = list(zip(schema.edge_columns, np.asarray(edges).T, strict=True))
-            parts.append(("edges", columns, graphs.graph_of_arc))
+            parts.append((schema.words.edges, columns, graphs.graph_of_arc))
         for part, columns, graph in parts:
             for column_name, column in columns:
                 is_given, n = ~np.isnan(column), len(graphs)
@@ -293,7 +295,7 @@ class Statistics(View):
                 yield Statistic(name, deviation, one, "deviation")
                 if self.may_lack_:
                     n_parts = np.maximum(np.bincount(graph, minlength=n), 1)
-                    name = f"share of {part} without {column_name}"
+                    name = f"{part} without {column_name}"
                     yield Statistic(name, 1 - count / n_parts, 1 / n_parts.mean(), "share")
 
     # -- reasons -----------------------------------------------------------------------------------
@@ -319,8 +321,12 @@ class Statistics(View):
     ) -> Reason:
         """The statistic and those of the references, see :meth:`View.reason`."""
         name, statistic = unusual.what, context.shared(structure)[unusual.place]
-        own, known_range = in_words(statistic.form, float(unusual.values[0]), known)
-        return Reason(name, f"{name} {own}; usually {known_range}", about=(statistic.fact,))
+        text = in_words(name, statistic.form, [float(unusual.values[0])], known)
+        if statistic.form == "share" and statistic.fact != "triangles":
+            own, known_range = usually(unusual.values[0], known, percent=True)
+            n, all_nodes = round(unusual.values[0] * graph.n_nodes), graph.n_nodes
+            text = f"{n} of {all_nodes} {name} ({own}); usually {known_range}"
+        return Reason(name, text, about=(statistic.fact,))
 
 
 def structure(graphs: GraphBatch) -> list[Statistic]:
@@ -333,7 +339,7 @@ def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
     U, graph, n = graphs.underlying, graphs.graph_of_node, len(graphs)
     n_nodes = graphs.n_nodes_per_graph.astype(float)
     degrees = graphs.degrees.astype(float)
-    node = 1 / n_nodes.mean()
+    node, words = 1 / n_nodes.mean(), graphs.schema.words
 
     def mean(values: np.ndarray) -> np.ndarray:
         return np.bincount(graph, values, n) / n_nodes
@@ -348,8 +354,10 @@ def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
     n_wedges = np.bincount(graph, degrees * (degrees - 1), n)
     n_closed = 6 * np.bincount(graph, triangles(U), n)
     variance = mean(degrees**2) - mean(degrees) ** 2
-    yield Statistic("number of nodes", np.log(n_nodes), node, "log")
-    yield Statistic("number of edges", np.log1p(n_edges), 1 / (1 + n_edges.mean()), "log1p")
+    yield Statistic(f"number of {words.nodes}", np.log(n_nodes), node, "log")
+    yield Statistic(
+        f"number of {words.edges}", np.log1p(n_edges), 1 / (1 + n_edges.mean()), "log1p"
+    )
     yield Statistic("density", n_edges / n_pairs, (1 / n_pairs).mean())
     yield Statistic("mean number of neighbors", mean(degrees), node)
     yield Statistic(
@@ -357,37 +365,42 @@ def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
         kind="statistics", fact="degrees",
     )  # fmt: skip
     yield Statistic(
-        "most neighbors of a node", np.log1p(largest), 1 / (1 + largest.mean()),
+        f"most neighbors of one {words.node}", np.log1p(largest), 1 / (1 + largest.mean()),
         "log1p", "size", "degrees",
     )  # fmt: skip
     yield Statistic(
-        "clustering coefficient", n_closed / np.maximum(n_wedges, 1), node,
-        kind="statistics", fact="clustering coefficient",
+        "pairs with a common neighbor that are neighbors", n_closed / np.maximum(n_wedges, 1),
+        node, "share", "statistics", "triangles",
     )  # fmt: skip
-    yield Statistic("number of pieces", np.log(n_components), np.log(2), "log", "size", "pieces")
+    yield Statistic(
+        "number of separate pieces", np.log(n_components), np.log(2), "log", "size", "pieces"
+    )
     n_cycles = n_edges - n_nodes + n_components
     yield Statistic(
-        "number of independent cycles", np.log1p(n_cycles), 1 / (1 + n_cycles.mean()),
+        "number of closed loops", np.log1p(n_cycles), 1 / (1 + n_cycles.mean()),
         "log1p", "size", "edges",
     )  # fmt: skip
     yield Statistic(
-        "share of nodes without edges", mean(degrees == 0), node,
+        f"{words.nodes} without {words.edges}", mean(degrees == 0), node,
         "share", "statistics", "isolated nodes",
     )  # fmt: skip
-    yield Statistic("share of nodes with one neighbor", mean(degrees == 1), node, "share")
-    yield Statistic("share of nodes with two neighbors", mean(degrees == 2), node, "share")
+    yield Statistic(f"{words.nodes} with one neighbor", mean(degrees == 1), node, "share")
+    yield Statistic(f"{words.nodes} with two neighbors", mean(degrees == 2), node, "share")
     if graphs.directed:
         to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
         out = np.diff(graphs.adjacency.indptr) > 0
         for name, values, fact in (
-            ("share of nodes with outgoing edges only", out & ~to, "sources"),
-            ("share of nodes with incoming edges only", to & ~out, "sinks"),
+            (f"{words.nodes} with outgoing {words.edges} only", out & ~to, "sources"),
+            (f"{words.nodes} with incoming {words.edges} only", to & ~out, "sinks"),
         ):
             yield Statistic(name, mean(values), node, "share", "statistics", fact)
 
 
 def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
-    """Generate name, form, codes, values, graph of each node, arc or graph, and their numbers."""
+    """Generate key, noun and name of each category, codes, values, owners and their numbers.
+
+    The noun is that of nodes or edges, which have a share; "" for graphs. Pairs have no name.
+    """
     for part, prefix in PARTS.items():
         labels, label_names = (getattr(graphs, f"{prefix}{x}") for x in ("labels", "label_names"))
         if labels is None:
@@ -397,19 +410,18 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
         tuples: Any = label_names if len(names) > 1 else [(value,) for value in label_names]
         columns = [[values[i] for values in tuples] for i in range(len(names))]
         for name, values in zip(names, columns, strict=True):
-            noun, form = f"share of {part}s with {name}", "share"
-            if part == "graph":
-                noun, form = name, "number"
-            yield noun, form, np.asarray(labels), values, graph, totals
+            noun = "" if part == "graph" else getattr(graphs.schema.words, f"{part}s")
+            yield f"{part} {name}", noun, name, np.asarray(labels), values, graph, totals
     for i in vocabulary.who:
         name, step = (vocabulary.names[j] for j in (i, vocabulary.step))
         first, second = vocabulary.same_value(graphs, i)
         steps = [str(x) for x in graphs.values_by_category("node")[step]]
         pairs = np.asarray(graphs.labels)[np.column_stack([first, second])].tolist()
-        words = [" and ".join(sorted((steps[u], steps[v]))) for u, v in pairs]
+        end = f" with the same {name}"
+        words = [" and ".join(sorted((steps[u], steps[v]))) + end for u, v in pairs]
         known, graph = list(dict.fromkeys(words)), graphs.graph_of_node[first]
         once = np.ones(len(graphs), dtype=np.int64)
-        yield f"the same {name} at", "number", codes_in(words, known), known, graph, once
+        yield f"pair{end}", "", "", codes_in(words, known), known, graph, once
 
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import skgraphkde
+from skgraphkde.explanation import explain
 from skgraphkde.reporting.page import Page
 from tests.cli.conftest import NEW, run, table
 from tests.reporting.conftest import Parsed, draw_little
@@ -25,12 +26,13 @@ def test_it_says_what_score_says(here):
     result = run("report model.skg new -o page.html --alpha 0.3")
     detector = skgraphkde.load("model.skg")
     n = int((detector.predict(NEW) == -1).sum())
-    assert result.stdout == f"{n} of 7 graphs are anomalies: page.html\n"
+    assert result.stdout == f"{n} of 7 graphs stand out: page.html\n"
     parsed = page(here)
     order = np.argsort(detector.score_samples(NEW), kind="stable")
     assert parsed.names == [f"new/{i:02d}.graphml" for i in order]
-    assert sum(row[3] == "yes" for row in parsed.rows) == detector.select(NEW, 0.3).sum()
-    assert parsed.texts["strong"][0].endswith("false-discovery rate of 30%")
+    assert not detector.select(NEW, 0.3).any()
+    said = "None is odd enough to be sure that at most 30% of such graphs turn out usual."
+    assert said in (here / "page.html").read_text(encoding="utf-8")
 
 
 def test_nodes_have_the_names_of_the_files(here):
@@ -80,7 +82,7 @@ def test_find(tmp_path):
     assert result.stderr == f"Reading\nFitting 41 graphs\n{said}Judging\nDrawing\n"
     assert run(f"find {folder} -o {path} --force --quiet").stderr == said
     text = path.read_text()
-    assert "Each graph is judged by the others, which are called known." in text
+    assert "In a list of 41 graphs that are all usual, about 0 to 3 would stand out, too" in text
     assert text.count("<article id") - text.count("graphs alike</h3>") == 41
     assert "Not read" not in run(f"find {folder} -o {path} --force --schema all").stderr
 
@@ -157,7 +159,7 @@ def test_find_again_with_verdicts(cases):
     again = (cases / "page.html").read_text()
     assert again.count('data-given="anomaly"') == again.count('data-given="normal"') == 1
     assert "Learned from 1 confirmed anomaly and 1 graph judged normal." in again
-    assert re.search(r"Risen since the verdicts before: .*c58 \(from 57 to \d\)", again)
+    assert re.search(r"Odder by your verdicts: .*c58 \(from place 57 to \d\)", again)
     assert "c57: " not in result.stdout
     message = run(f"find {TABLES} -o page.html", exit_code=2).stderr
     assert "page.html exists: give --force" in message
@@ -168,7 +170,12 @@ def test_find_writes_a_table_and_a_model(cases):
     run(f"find {TABLES} -o scores.csv --save found.skg")
     detector = skgraphkde.load("found.skg")
     rows = written(cases / "scores.csv")
-    assert list(rows[0]) == ["graph", "score", "decision", "verdict", "p_value", "group", "reason"]
+    columns = ["graph", "score", "decision", "verdict", "p_value", "group", "reason", "codes"]
+    assert list(rows[0]) == columns
+    assert [row["codes"] for row in rows] == [
+        "; ".join(f"{x.kind}: {x.what}" for x in some.itertuples() if x.strength >= 1)
+        for _, some in explain(detector).groupby("graph")
+    ]
     assert [row["graph"] for row in rows] == [f"c{i:02d}" for i in range(60)]
     np.testing.assert_allclose([float(x["score"]) for x in rows], detector.training_scores_)
     assert len({row["group"] for row in rows[57:]} - {""}) == 1

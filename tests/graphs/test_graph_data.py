@@ -90,7 +90,7 @@ ODD = {
     "amount": ({"amount": 1000.0}, "amount 1,000 of the graph; usually .*"),
     "contradiction": (
         {"amount": 100.0, "days": -1.0},
-        "amount 100, days -1 of the graph: known one by one, but not together",
+        "amount 100, days -1 of the graph: each is usual, but not together",
     ),
     "channel": ({"channel": "fax"}, "never seen: channel=fax"),
 }

@@ -2,10 +2,12 @@
 
 import base64
 import gzip
+import io
 import json
 from html.parser import HTMLParser
 
 import networkx as nx
+import pandas as pd
 import pytest
 
 import skgraphkde
@@ -22,6 +24,7 @@ NAMES = [
     "star",
     "triangle",
 ]
+BUTTONS = ("▲", "●", "Save table", "Save verdicts")  # that are not names of graphs
 
 
 @pytest.fixture(scope="package")
@@ -69,12 +72,17 @@ class Parsed(HTMLParser):
 
     @property
     def names(self):
-        """The names of the graphs in the table, without the buttons for verdicts."""
-        return [x for x in self.texts["button"] if x not in ("▲", "●", "Save verdicts")]
+        """The names of the graphs in the table, without the other buttons."""
+        return [x for x in self.texts["button"] if x not in BUTTONS]
+
+    @property
+    def table(self):
+        """The table that the page saves."""
+        return pd.read_csv(io.StringIO(self.packed["table"]), keep_default_na=False)
 
     @property
     def packed(self):
-        """What the page unpacks: the table's script, and pictures by their names."""
+        """What the page unpacks: the table's script and text, and pictures by their names."""
         (text,) = (x for x in self.texts["script"] if len(x) > 100_000)
         return json.loads(gzip.decompress(base64.b64decode(text)))
 
@@ -90,7 +98,6 @@ class Parsed(HTMLParser):
 
 
 def draw_little(monkeypatch):
-    """One graph, no histogram and no map: pictures take most of the time of a page."""
+    """One graph and no histogram: pictures take most of the time of a page."""
     monkeypatch.setattr(page, "PICTURED", 1)
-    for name in ("distribution", "graph_map"):
-        monkeypatch.setattr(rendering.pictures, name, lambda *_: "<svg/>")
+    monkeypatch.setattr(rendering.pictures, "distribution", lambda *_: "<svg/>")

@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 
+import pandas as pd
 import pytest
 from selenium import webdriver
 from selenium.common.exceptions import NoAlertPresentException
@@ -15,6 +16,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
+import skgraphkde
+from skgraphkde import GraphKDEDetector, GraphSchema
+from tests.conftest import random_graphs
 from tests.reporting.conftest import NAMES
 
 pytestmark = [
@@ -129,6 +133,55 @@ def test_the_keyboard_reaches_and_opens_each_row(opened):
         if len(reached) == len(NAMES):
             break
     assert reached == names(opened) == details(opened)
+
+
+def test_the_arrows_move_from_row_to_row(opened):
+    first = opened.find_element(By.CSS_SELECTOR, "#graphs button[aria-expanded]")
+    opened.execute_script("arguments[0].focus()", first)
+    reached = []
+    for key in (Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ARROW_UP, Keys.ARROW_UP):
+        opened.switch_to.active_element.send_keys(key)
+        reached.append(opened.switch_to.active_element.text)
+    order = names(opened)
+    assert reached == [order[1], order[2], order[1], order[0], order[0]]
+
+
+def test_a_column_of_the_graphs_data_can_be_shown(browser, tmp_path):
+    graphs = random_graphs(12, seed=1)
+    for i, graph in enumerate(graphs):
+        graph.graph |= {"vendor": f"<img src=x onerror=alert({i % 3})>", "total": float(i)}
+    schema = GraphSchema(graph_categories="vendor", graph_numbers="total")
+    path = tmp_path / "page.html"
+    skgraphkde.report(GraphKDEDetector(schema=schema).fit(graphs), path=path)
+    browser.get(path.as_uri())
+    until(lambda: browser.find_elements(By.CLASS_NAME, "dt-search"))
+    rows = "#graphs tr[data-details] > td:nth-child(4)"
+    heads = "#graphs th.data"
+    assert not browser.find_elements(By.CSS_SELECTOR, heads)
+    choice = Select(browser.find_element(By.ID, "data"))
+    for name, first in (("total", "0"), ("vendor", "<img src=x onerror=alert(0)>")):
+        choice.select_by_visible_text(name)
+        [head] = browser.find_elements(By.CSS_SELECTOR, heads)
+        assert head.text == name
+        head.click()  # sorts by it
+        until(lambda: browser.find_element(By.CSS_SELECTOR, rows).text == first)  # noqa: B023
+    field = browser.find_element(By.CSS_SELECTOR, ".dt-search input")
+    field.send_keys("alert(2)")  # the filter finds data, shown or not
+    until(lambda: len(names(browser)) == 4)
+    choice.select_by_value("")
+    assert not browser.find_elements(By.CSS_SELECTOR, heads)
+    assert len(names(browser)) == 4
+    assert browser.get_log("browser") == []
+
+
+def test_the_table_is_saved(opened, tmp_path):
+    folder = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    opened.execute_cdp_cmd("Browser.setDownloadBehavior", folder)
+    opened.find_element(By.ID, "export").click()
+    until((tmp_path / "table.csv").exists)
+    table = pd.read_csv(tmp_path / "table.csv", encoding="utf-8-sig")
+    assert len(table) == len(NAMES)
+    assert {"graph", "verdict", "score", "reason", "codes"} <= set(table.columns)
 
 
 @pytest.mark.parametrize("width", [1300, 390])

@@ -17,6 +17,7 @@ from skgraphkde import (
     GraphSchema,
 )
 from skgraphkde.explanation import (
+    explain,
     nearest_references,
     node_contributions,
     results,
@@ -45,7 +46,7 @@ class EdgeCount(BaseGraphDetector):
 
 @pytest.fixture
 def plots():
-    """The test looks at the histogram and the map, too."""
+    """The test looks at the histogram, too."""
 
 
 @pytest.fixture(autouse=True)
@@ -68,13 +69,11 @@ def test_rows_are_the_verdicts_of_the_detector_the_oddest_first(detector, new, h
     verdicts = detector.predict(new)[order]
     for row, i, verdict in zip(parsed.rows, order, verdicts, strict=True):
         assert row[1].split()[-1] == {1: "normal", -1: "anomaly"}[verdict]
-        assert float(row[3]) == pytest.approx(detector.p_values(new[i : i + 1])[0], rel=1e-2)
-        assert [int(row[5]), int(row[6])] == [len(new[i]), new[i].number_of_edges()]
+        assert [int(row[3]), int(row[4])] == [len(new[i]), new[i].number_of_edges()]
     sorted_by = [float(x["data-order"]) for _, x in parsed.elements if "data-order" in x]
-    of_graphs = np.column_stack([detector.score_samples(new), detector.p_values(new)])[order]
-    np.testing.assert_allclose(np.reshape(sorted_by, (-1, 2)), of_graphs, rtol=1e-9)
+    np.testing.assert_allclose(sorted_by, detector.score_samples(new)[order], rtol=1e-9)
     n = (verdicts == -1).sum()
-    assert parsed.texts["h1"] == [f"{n} of 7 graphs are anomalies"]
+    assert parsed.texts["h1"] == [f"{n} of 7 graphs stand out"]
     assert 2 <= n < 7
 
 
@@ -89,6 +88,113 @@ def test_names_are_text_everywhere(html):
     assert all("alert" not in str(x) for _, x in parsed.elements)
     assert not {"b", "i"} & {tag for tag, _ in parsed.elements}  # categories and ids of nodes
     assert "<i>node</i> (<b>new</b>)" in parsed.texts["td"]
+
+
+def cases(n=40):
+    """Cases of two vendors, and one that is odd."""
+    rng = np.random.RandomState(0)
+    graphs = [nx.gnm_random_graph(12, 18, seed=rng) for _ in range(n)] + [nx.star_graph(30)]
+    for i, graph in enumerate(graphs):
+        nx.set_node_attributes(graph, "C", "label")
+        graph.graph |= {"name": f"case {i}", "vendor": f"<b>v{i % 2}</b>", "<i>total": 1000.0 + i}
+    return graphs
+
+
+CASES = GraphSchema(
+    node_categories="label",
+    graph_categories="vendor",
+    graph_numbers="<i>total",
+    call={"nodes": "steps", "graphs": "cases"},
+)
+
+
+@pytest.fixture(scope="module")
+def listed():
+    return GraphKDEDetector(schema=CASES, contamination="auto").fit(cases())
+
+
+def test_the_data_of_graphs_are_columns_and_stand_in_the_row_that_opens(listed):
+    parsed = Parsed(skgraphkde.report(listed))
+    assert parsed.texts["th"][:5] == ["Case", "Verdict", "Main reason", "vendor", "<i>total"]
+    [star] = (x for x in parsed.rows if x[0].startswith("case 40"))
+    assert star[3:7] == ["<b>v0</b>", "1040", "31", "30"]
+    assert parsed.texts["option"][-2:] == ["vendor", "<i>total"]
+    assert parsed.texts["td"].count("1040") >= 2  # in the column, and in the row that opens
+    assert "Data of the case" in parsed.texts["h4"]
+    assert not {"b", "i"} & {tag for tag, _ in parsed.elements}
+
+
+def test_the_page_says_what_the_user_calls_things(listed):
+    parsed = Parsed(skgraphkde.report(listed))
+    n = (listed.training_scores_ < listed.offset_).sum()
+    assert parsed.texts["h1"] == [f"{n} of 41 cases stand{'s' if n == 1 else ''} out"]
+    own = [x for tag in ("h1", "h2", "h4", "p", "th", "figcaption") for x in parsed.texts[tag]]
+    alien = r"\b(?:graphs?|nodes?|MMD|gamma|strength|Tanimoto|geometric|fence)\b"
+    assert not re.findall(alien, " ".join(own))
+
+
+@pytest.mark.parametrize(
+    ("contamination", "sure"),
+    [
+        ("auto", "In a list of 41 cases that are all usual, about 0 to 3 would stand out, too"),
+        (0.1, "You asked for the oddest 10%: as many stand out in any list"),
+    ],
+)
+def test_a_list_says_how_sure_one_can_be(contamination, sure):
+    fitted = GraphKDEDetector(schema=CASES, contamination=contamination).fit(cases())
+    assert sure in skgraphkde.report(fitted)
+
+
+def test_new_graphs_say_how_sure_one_can_be():
+    fitted = GraphKDEDetector(schema=CASES, contamination=0.1).fit(cases())
+    html = skgraphkde.report(fitted, cases())
+    assert "Of 41 cases that are all usual, about 4 to 5 would stand out, too." in html
+
+
+def test_new_graphs_that_are_selected_are_counted(detector, new):
+    parsed = Parsed(skgraphkde.report(detector, new, NAMES, alpha=0.5))
+    n = detector.select(new, 0.5).sum()
+    said = f"{n} are so odd that, on average, at most 50% of such graphs turn out usual."
+    assert n > 1
+    assert any(said in text for text in parsed.texts["p"])
+    assert parsed.table["selected"].sum() == n
+
+
+def test_the_saved_table_has_all_graphs_and_the_codes_of_reasons(listed, monkeypatch):
+    for module in (page, rendering):
+        monkeypatch.setattr(module, "ROWS", 5)
+    table = Parsed(skgraphkde.report(listed)).table.set_index("graph")
+    assert sorted(table.index) == sorted(listed.training_graphs_.names)
+    np.testing.assert_allclose(table["score"], np.sort(listed.training_scores_))
+    star = table.loc["case 40"]
+    assert (star["data.vendor"], star["nodes"]) == ("<b>v0</b>", 31)
+    said = explain(listed)
+    of_star = said[(said["name"] == "case 40") & (said["strength"] >= 1)]
+    assert len(of_star) > 1
+    assert star["codes"] == "; ".join(f"{x.kind}: {x.what}" for x in of_star.itertuples())
+
+
+def test_a_group_says_how_many_of_it_are_flagged(monkeypatch):
+    stars = [nx.star_graph(n) for n in range(30, 35)]
+    worlds = [nx.connected_watts_strogatz_graph(14, 4, 0.1, seed=seed) for seed in range(40)]
+    detector = GraphKDEDetector(random_state=0).fit([*worlds, *stars])
+    scores = detector.training_scores_[40:]
+    for n in (5, 2):
+        offset = np.sort(scores)[n - 1] + 1e-9
+        monkeypatch.setattr(GraphKDEDetector, "offset_", property(lambda _: offset))  # noqa: B023
+        parsed = Parsed(skgraphkde.report(detector))
+        [row] = (x for x in parsed.rows if "5 graphs alike" in x[0])
+        assert row[1].split(maxsplit=1)[1] == ("anomaly" if n == 5 else "anomaly 2 of 5")
+
+
+def test_the_nearest_usual_graph_is_beside_the_graph(listed):
+    graphs = cases()
+    parsed = Parsed(skgraphkde.report(listed, graphs[-1:]))
+    assert "The nearest usual case" in [x.strip() for x in parsed.texts["h4"]]
+    assert any(x.endswith("No usual case is of the same kind and size.") for x in parsed.texts["p"])
+    assert len(parsed.pictures["The nearest usual one"]) == 1
+    cells = parsed.texts["td"]
+    assert cells[cells.index("steps") :][:6] == ["steps", "31", "12", "edges", "30", "18"]
 
 
 def test_notebooks_show_the_page(detector, new):
@@ -118,7 +224,7 @@ def test_the_page_fetches_nothing(html):
     assert "SpryMedia" in parsed.packed["library"]
 
 
-def test_the_details_name_nodes_and_nearest_graphs(detector, new):
+def test_the_details_name_nodes_and_the_nearest_usual_graph(detector, new):
     """Names are taken by position, whatever the index of a Series."""
     known = pd.Series([f"known <{i}>" for i in range(30)], index=range(29, -1, -1))
     names = pd.Series(["other", "star"], index=[1, 0])
@@ -126,13 +232,14 @@ def test_the_details_name_nodes_and_nearest_graphs(detector, new):
     assert parsed.names == ["star", "other"]
     assert len(parsed.pictures["The graph"]) == 1  # few_pictures
     view = view_surprises(detector, new[5:6]).to_numpy()[0, :2].argmax()
-    (nearest,) = nearest_references(detector, new[5:6], 3, view=view)[1]
-    listed = [text for text in parsed.texts["li"] if text.startswith("known <")]
-    assert [text.split(" (")[0] for text in listed[:3]] == [f"known <{i}>" for i in nearest]
+    is_usual = detector.training_scores_ >= detector.offset_
+    order = nearest_references(detector, new[5:6], 30, view=view)[1][0]
+    nearest = next(i for i in order if is_usual[i])
+    assert f"known <{nearest}>. No usual graph is of about the same size." in parsed.texts["p"]
     (shares,) = node_contributions(detector, new[5:6], view=view)
     cells = parsed.texts["td"]
     place = cells.index(f"{shares.argmax()} (<b>new</b>)")
-    assert cells[place + 1 : place + 3] == ["1", f"{shares.max():.3g}"]  # and the reason
+    assert cells[place + 1] == "1"  # the reason
 
 
 def test_long_tables_are_cut_and_say_so_and_have_the_same_reasons(detector, new, html, monkeypatch):
@@ -141,8 +248,10 @@ def test_long_tables_are_cut_and_say_so_and_have_the_same_reasons(detector, new,
     late = Parsed(skgraphkde.report(detector, new, NAMES))
     assert late.rows == Parsed(html).rows[:4]
     assert set(late.texts["li"]) <= set(Parsed(html).texts["li"])
-    assert "Only the 4 graphs of the lowest scores are listed." in late.texts["p"]
+    cut = "Only the 4 graphs of the lowest scores are listed. Save table writes all."
+    assert cut in late.texts["p"]
     assert late.texts["h1"][0].split()[2] == "7"
+    assert len(late.table) == 7
 
 
 def test_a_long_table_explains_the_graphs_that_come_up_in_the_place_of_a_group(monkeypatch):
@@ -195,7 +304,7 @@ def test_wrong_arguments(detector, new, options, message):
 def test_the_page_and_the_frame_give_the_same_reasons(detector, new, html):
     order = np.argsort(detector.score_samples(new), kind="stable")
     frame = results(detector, new).iloc[order]
-    said = [x[7] for x in Parsed(html).rows]
+    said = [x[2] for x in Parsed(html).rows]
     nothing = {1: "nothing unusual", -1: "nothing that is unusual by itself"}
     expected = frame["reason"].fillna(frame["verdict"].map(nothing).astype("string"))
     assert said == expected.tolist()
@@ -224,7 +333,7 @@ def test_nodes_that_reasons_name_come_first_and_have_rings():
         cells = parsed.texts["td"]
         place = cells.index(f"n2 ({odd.nodes['n2']['kind']})")
         assert cells[place - 1] == cells[place + 1] == "1"  # the first reason
-        assert any("Rings are around" in text for text in parsed.texts["figcaption"])
+        assert any("Rings: " in text for text in parsed.texts["figcaption"])
 
 
 def test_colors_say_what_is_surprised(detector, new):
@@ -248,21 +357,6 @@ def test_colors_are_full_where_shares_are_larger_than_in_known_graphs(detector):
     assert page_nodes.usual_share(detector, 0) == pytest.approx(np.quantile(largest, 0.9))
 
 
-def test_training_graphs_have_verdicts_on_the_map(detector, new, plots):
-    shown = Parsed(skgraphkde.report(detector))
-    (svg,) = shown.pictures["Map of graphs"]
-    assert ">normal<" in svg
-    assert ">known<" not in svg
-    assert (
-        "All graphs: similar graphs are close together, and darker ones have higher scores."
-        in shown.texts["figcaption"]
-    )
-    assert (
-        ">known<"
-        in Parsed(skgraphkde.report(detector, new)).pictures["Map of known and new graphs"][0]
-    )
-
-
 def test_it_says_what_was_not_read():
     with pytest.warns(UserWarning, match="not read"):
         fitted = GraphKDEDetector().fit([plant(i) for i in range(20)])
@@ -278,10 +372,9 @@ def test_a_detector_without_reasons_and_scores_with_a_long_tail(plots):
     detector = EdgeCount().fit(random_graphs(20, seed=1))
     stars = [nx.star_graph(n) for n in range(40, 100, 4)]  # most graphs
     parsed = Parsed(skgraphkde.report(detector, [*random_graphs(12, seed=2), *labeled(*stars)]))
-    sizes = ("Score", "p-value", "Selected", "Nodes", "Edges")
-    assert parsed.texts["th"] == ["Graph", "Verdict", *sizes]
+    assert parsed.texts["th"] == ["Graph", "Verdict", "Nodes", "Edges", "Score"]
     assert parsed.rows[0][0] == "graph 26"
-    assert "h4" not in parsed.texts
+    assert parsed.texts["h4"] == ["This graph"]
     histogram = "Histogram of the scores of all graphs, with the threshold"
     assert set(parsed.pictures) == {histogram, "The graph"}
     (caption,) = (x for x in parsed.texts["figcaption"] if x.startswith("Scores"))
@@ -302,11 +395,12 @@ def test_a_detector_without_reasons_and_scores_with_a_long_tail(plots):
 def test_other_detectors(parameters, plots):
     detector = GraphKDEDetector(random_state=0, **parameters).fit(random_graphs(30, seed=1))
     parsed = Parsed(skgraphkde.report(detector, labeled(nx.path_graph(3), nx.star_graph(20))))
-    headings = parsed.texts["th"]
-    assert "Score" in headings
-    assert ("p-value" in headings) == ("Selected" in headings) == detector.is_calibrated_
-    assert ("Share" in headings) == ("Node" in headings) == ("Sums" not in str(parameters))
-    assert "Map of known and new graphs" in parsed.pictures
+    assert "Score" in parsed.texts["th"]
+    terms = parsed.texts["dt"]
+    assert ("p-value" in terms) == ("Selected" in terms) == detector.is_calibrated_
+    lists_nodes = any("as numbered in the picture" in text for text in parsed.texts["th"])
+    assert lists_nodes == ("Sums" not in str(parameters))
+    assert parsed.table["p_value"].ne("").all() == detector.is_calibrated_
 
 
 @pytest.mark.parametrize("n_nodes", [1, pytest.param(1_000, marks=pytest.mark.slow)])

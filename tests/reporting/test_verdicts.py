@@ -156,7 +156,7 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     assert {x.find_element(By.TAG_NAME, "summary").text.split()[1] for x in members} == FRAUDS
     first = members[0]
     first.find_element(By.TAG_NAME, "summary").click()
-    assert "score" in first.find_element(By.CSS_SELECTOR, "article p").text
+    assert "Score" in first.find_element(By.CSS_SELECTOR, "article p").text
     first.find_element(By.CSS_SELECTOR, "button.mark[value=anomaly]").click()
     assert pressed(group) == []  # not all of its members
     alone = next(x for x, row in rows.items() if "alike" not in x and "▲" in row.text)

@@ -102,7 +102,7 @@ def test_alike_cases_have_what_nobody_else_has_as_a_reason():
     reasons = explain(detector)
     for name in range(80, 84):
         [*texts] = reasons["reason"][reasons["graph"] == name]
-        assert any("pay -> post (seen in 3 of 83 known graphs)" in text for text in texts)
+        assert any("pay -> post (in 3 of 83 other graphs)" in text for text in texts)
 
 
 def test_missing_numbers_are_counted():

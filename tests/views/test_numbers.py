@@ -50,7 +50,7 @@ def test_scores_equal_the_definition(seed):
     for graphs, own, fitted in cases:
         expected = np.zeros(len(graphs))
         for rows, points in zip(fitted._rows(graphs), fitted.points_, strict=True):
-            codes = points._codes(rows.kinds)
+            codes = points.codes_of(rows.kinds)
             placed = points._placed(rows.values, codes)
             D = np.linalg.norm(placed[:, None] - points.points, axis=2)
             D[codes[:, None] != points.codes] = np.inf

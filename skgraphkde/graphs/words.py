@@ -1,0 +1,85 @@
+"""Words: what people call the nodes, the edges and the graphs, in reasons and on pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple, Self
+
+#: What a name can be given to, as people say it.
+CALLED = ("nodes", "edges", "graphs")
+
+
+def singular(noun: str) -> str:
+    """One of many things: "case" of "cases", "entity" of "entities".
+
+    Parameters
+    ----------
+    noun : str
+    """
+    noun = re.sub(r"ies$", "y", noun)
+    noun = re.sub(r"(?<=ss|sh|ch)es$", "", noun)
+    return re.sub(r"(?<!s)s$", "", noun)
+
+
+class Words(NamedTuple):
+    """The nouns for nodes, edges and graphs, for one and for several."""
+
+    node: str = "node"
+    nodes: str = "nodes"
+    edge: str = "edge"
+    edges: str = "edges"
+    graph: str = "graph"
+    graphs: str = "graphs"
+
+    @classmethod
+    def of(cls, called: Mapping[str, str]) -> Self:
+        """The words for what has names.
+
+        Parameters
+        ----------
+        called : mapping of str
+            Names of several, by the keys of `CALLED`.
+
+        Examples
+        --------
+        >>> Words.of({"nodes": "steps", "graphs": "cases"})
+        Words(node='step', nodes='steps', edge='edge', edges='edges', graph='case', graphs='cases')
+        """
+        given = dict(called)
+        return cls()._replace(**given | {what[:-1]: singular(x) for what, x in given.items()})
+
+    def counted(self, n: int, part: str) -> str:
+        """A number of things: "1 step", "2,000 steps".
+
+        Parameters
+        ----------
+        n : int
+        part : {"node", "edge", "graph"}
+        """
+        return f"{n:,} {getattr(self, part if n == 1 else f'{part}s')}"
+
+
+#: Names of attributes that tell what graphs are, and what people then call their parts.
+TELLING = (
+    ({"hydrogens", "aromatic"}, ("atoms", "bonds", "molecules")),
+    ({"ms", "status", "kind"}, ("spans", "calls", "traces")),
+    ({"activity"}, ("steps", "transitions", "cases")),
+    ({"concept:name"}, ("steps", "transitions", "cases")),
+    ({"org:resource"}, ("steps", "transitions", "cases")),
+    ({"label", "hours"}, ("steps", "transitions", "cases")),  # of a log with columns of its own
+)
+
+
+def guessed(names: set[str]) -> dict[str, str]:
+    """What people call nodes, edges and graphs with these attributes, as far as it can be told.
+
+    Parameters
+    ----------
+    names : set of str
+        Of attributes of nodes and edges.
+    """
+    for telling, nouns in TELLING:
+        if telling <= names:
+            return dict(zip(CALLED, nouns, strict=True))
+    return {}

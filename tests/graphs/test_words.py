@@ -1,0 +1,96 @@
+"""Words: what people call nodes, edges and graphs."""
+
+from types import SimpleNamespace
+
+import networkx as nx
+import pytest
+from click.testing import CliRunner
+
+from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
+from skgraphkde.cli.main import main
+from skgraphkde.graphs.words import Words, singular
+
+PLAIN = ("nodes", "edges", "graphs")
+CASES = [nx.path_graph(n, nx.DiGraph) for n in range(3, 9)]
+
+
+def several(batch):
+    """The words for several nodes, edges and graphs."""
+    words = batch.schema.words
+    return words.nodes, words.edges, words.graphs
+
+
+def with_data(**values):
+    graph = nx.DiGraph([(0, 1, {"hours": 2.0})])
+    for node in graph:
+        graph.nodes[node].update(values)
+    return read_graphs([graph], schema=GraphSchema.everything())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_words_follow_from_the_data_unless_they_are_given():
+    assert several(read_graphs(CASES)) == PLAIN
+    assert several(with_data(hydrogens=1, aromatic="no")) == ("atoms", "bonds", "molecules")
+    assert several(with_data(ms=1.0, status="0", kind="1")) == ("spans", "calls", "traces")
+    assert several(with_data(activity="pay")) == ("steps", "transitions", "cases")
+    assert several(with_data(label="pay")) == ("steps", "transitions", "cases")
+    assert several(with_data(kind="pay")) == PLAIN
+    schema = GraphSchema(node_categories="activity", call={"nodes": "tasks"})
+    graph = nx.DiGraph([(0, 1)])
+    nx.set_node_attributes(graph, "pay", "activity")
+    assert several(read_graphs([graph], schema=schema)) == ("tasks", "transitions", "cases")
+
+
+def test_one_thing_has_its_noun():
+    nouns = ["steps", "queries", "classes", "switches", "access", "sheep", "nodes"]
+    assert [singular(x) for x in nouns] == [
+        "step", "query", "class", "switch", "access", "sheep", "node"
+    ]  # fmt: skip
+    words = Words.of({"nodes": "steps"})
+    assert (words.counted(1, "node"), words.counted(2000, "node")) == ("1 step", "2,000 steps")
+
+
+@pytest.mark.parametrize("call", [{"node": "steps"}, {"nodes": " "}, {"nodes": 3}])
+def test_words_that_are_none_are_refused(call):
+    with pytest.raises(ValueError, match="call of GraphSchema must give names"):
+        read_graphs(CASES, schema=GraphSchema(call=call))
+
+
+def test_words_go_with_graphs_and_files_and_change_no_score(tmp_path):
+    schema = GraphSchema(call={"graphs": "orders"})
+    detector = GraphKDEDetector(schema=schema).fit(CASES)
+    assert detector.schema_.words.graph == "order"
+    assert several(detector.read(CASES)) == several(detector.training_graphs_)
+    plain = GraphKDEDetector().fit(CASES)
+    assert (detector.calibration_scores_ == plain.calibration_scores_).all()
+    detector.save(tmp_path / "m.skg")
+    assert load(tmp_path / "m.skg").schema_.words == detector.schema_.words
+    batch = read_graphs(CASES, schema=schema)
+    assert several(read_graphs(batch)) == ("nodes", "edges", "orders")
+    assert several(read_graphs(batch, schema=GraphSchema(call={"nodes": "steps"}))) == (
+        "steps", "edges", "orders"
+    )  # fmt: skip
+    assert several(GraphBatch.concatenate([batch, batch]))[2] == "orders"
+
+
+def test_schemas_of_older_files_have_no_words():
+    schema = GraphSchema()
+    schema.__setstate__({x: value for x, value in vars(schema).items() if x != "call"})
+    del vars(schema)["call"]
+    assert schema.get_params()["call"] is None
+    assert several(SimpleNamespace(schema=read_graphs(CASES, schema=schema).schema)) == PLAIN
+
+
+def test_the_shell_takes_words(tmp_path):
+    (tmp_path / "edges.csv").write_text(
+        "graph,source,target\n" + "".join(f"{i},{j},{j + 1}\n" for i in range(9) for j in range(i))
+    )
+    model, edges = str(tmp_path / "m.skg"), str(tmp_path / "edges.csv")
+    options = ["fit", edges, "--graph-column", "graph", "-o", model, "--call"]
+    found = CliRunner().invoke(main, [*options, "nodes=steps, graphs=cases"])
+    assert not found.exit_code, found.output
+    assert load(model).schema_.words[::2] == ("step", "edge", "case")
+    for wrong in ("steps", "node=steps"):
+        found = CliRunner().invoke(main, [*options, wrong, "--force"])
+        assert found.exit_code == 2
+        assert "nodes" in found.output

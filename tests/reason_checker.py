@@ -1,0 +1,662 @@
+"""A reader of reasons: each number and name in them against the graphs, counted again, slowly.
+
+It knows nothing of the package but the words of its sentences, and takes from a detector only which
+categories count together.
+"""
+
+import re
+from collections import Counter
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+
+NUMBER = r"-?[\d,]*\.?\d+(?:e[+-]?\d+)?%?"
+USUALLY = rf"usually (none|{NUMBER}(?: to {NUMBER})?)"
+KIND = r"(?: \((?P<kind>[^()]*)\)| (?P<other>of other kinds))?"
+FEWEST = {"node": 5, "edge": 5, "graph": 10}  # graphs with a kind, or it is a rare one
+
+
+def number(text):
+    return float(text.replace(",", "").rstrip("%")) / (100 if text.endswith("%") else 1)
+
+
+def is_close(text, value):
+    """True if the text is this number, as far as it is written."""
+    digits = len(text.rstrip("%").partition(".")[2])
+    least = 0.51 * 10.0**-digits / (100 if text.endswith("%") else 1) if "e" not in text else 0
+    return abs(number(text) - value) <= max(0.0051 * abs(value), least, 1e-9)
+
+
+def quantiles(values):
+    return np.quantile([x for x in values if x is not None], (0.05, 0.95), method="nearest")
+
+
+class Checker:
+    """Reads the reasons of one detector.
+
+    Parameters
+    ----------
+    detector : GraphKDEDetector
+    known : list of networkx graphs
+        Its training graphs.
+    """
+
+    def __init__(self, detector, known):
+        self.known, self.schema, self.model = known, detector.schema_, detector.model_
+        self.directed = self.schema.directed
+        vocabulary = self.model.categories.vocabulary
+        names = self.schema.node_categories
+        self.step = names[vocabulary.step] if names else None
+        self.together = [names[i] for i in vocabulary.together] if names else []
+        self.read = 0
+        nodes = [data for graph in known for data in graph.nodes.values()]
+        edges = [data for graph in known for *_, data in graph.edges(data=True)]
+        self.lines = {str([data.get(x) for x in self.schema.edge_categories]) for data in edges}
+        self.values = {name: {str(data.get(name)) for data in nodes} for name in names}
+        self.surroundings = [self._surroundings(graph) for graph in known]
+
+    def check(self, graph, own, reason):
+        """What is false in a reason; None if nothing is.
+
+        Parameters
+        ----------
+        graph : networkx graph
+        own : int
+            The training graph that it is; -1 if it is none.
+        reason : row of `explain`
+        """
+        self.graph, self.own = graph, own
+        self.others = [x for i, x in enumerate(self.known) if i != own]
+        if len(reason.reason) > 160 or not reason.reason.strip():
+            return "longer than two lines, or empty"
+        for text in filter(None, (reason.reason, reason.more)):
+            found = self._sentence(text)
+            if found is not None:
+                return found
+        self.read += 1
+        return None
+
+    def _sentence(self, text):
+        for pattern, check in self.PATTERNS:
+            match = re.fullmatch(pattern, text)
+            if match:
+                return check(self, **match.groupdict())
+        return "no sentence that is known"
+
+    # -- numbers and their ranges ------------------------------------------------------------------
+
+    def _range(self, usually, known, own=None):
+        known = [x for x in known if x is not None and not np.isnan(x)]
+        if not known or usually == "none":
+            return None if not known and usually == "none" else f"{known} for {usually}"
+        ends = quantiles(known)
+        texts = usually.split(" to ") if " to " in usually else [usually, usually]
+        if not all(map(is_close, texts, ends)):
+            return f"usually {ends.tolist()}"
+        if own is not None and ends[0] <= own <= ends[1]:
+            return f"{own} is in the usual range {ends.tolist()}"
+        return None
+
+    def _number(self, function, own, usually):
+        """A number of the graph, and its range in the others."""
+        value = function(self.graph)
+        if value is None or not is_close(own, value):
+            return f"{own} is {value}"
+        return self._range(usually, [function(x) for x in self.others], value)
+
+    def _share(self, count, own, total, percent, usually):
+        """A number of parts of all, and the range of its share in the others."""
+        k, n = count(self.graph)
+        if (k, n) != (int(number(own)), int(number(total))):
+            return f"{own} of {total} is {k} of {n}"
+
+        def share(graph):
+            k, n = count(graph)
+            return k / n if n else None
+
+        return self._number(share, percent, usually)
+
+    def _owners(self, has, n, total):
+        """How many others have something that the graph lacks."""
+        if has(self.graph):
+            return "the graph has it"
+        found = sum(bool(has(x)) for x in self.others), len(self.others)
+        if found != (int(number(n)), int(number(total)) if total else found[1]):
+            return f"{n} of {total} is {found}"
+        return None
+
+    # -- parts -------------------------------------------------------------------------------------
+
+    def _edges(self, graph, kind=None, other=None):
+        """The data of the edges, of one kind."""
+        edges = [data for *_, data in graph.edges(data=True)]
+        if other:
+            return None
+        if kind:
+            edges = [data for data in edges if self._category(data, kind)]
+        return edges
+
+    def _category(self, data, text):
+        """Whether data have a category as it is written: kind=pump, N, no kind."""
+        for name in (*self.schema.node_categories, *self.schema.edge_categories):
+            if text == f"no {name}":
+                return data.get(name) is None
+            if text.startswith(f"{name}="):
+                return str(data.get(name)) == text.partition("=")[2]
+        return "label" in data and str(data["label"]) == text
+
+    def _words(self, data, names):
+        """Categories of a node or an edge, as they are written together."""
+        if len(names) == 1:
+            value = data.get(names[0])
+            return f"no {names[0]}" if value is None else str(value)
+        first = "label" if "label" in names else names[0]
+        rest = []
+        for name in names:
+            value = data.get(name)
+            text = f"no {name}" if value is None else f"{name}={value}"
+            if name == "label" and value is not None:
+                text = str(value)
+            if name == first:
+                head = text
+            elif str(value) != "False":
+                rest.append(name if str(value) == "True" else text)
+        return f"{head} ({', '.join(rest)})" if rest else head
+
+    def _edge_name(self, graph, u, v, at_ends):
+        """An edge as it is written, with its category and those of its ends."""
+        a, b = (self._words(graph.nodes[x], at_ends) for x in (u, v))
+        if not self.directed:
+            a, b = sorted((a, b))
+        names, arrow = self.schema.edge_categories, "->" if self.directed else "-"
+        line = f"-{self._words(graph.edges[u, v], names)}{arrow}" if names else arrow
+        return f"{a} {line} {b}"
+
+    def _things(self, graph, by=None):
+        """All names of nodes, edges and the graph that reasons can write."""
+        categories, found = self.schema.node_categories, set()
+        for data in graph.nodes.values():
+            if by is None and categories:
+                found.add(self._words(data, categories))
+            for name in categories if by is None else ():
+                value = data.get(name)
+                text = f"{name}={value}" if name != "label" else str(value)
+                found.add(f"no {name}" if value is None else text)
+            lacks = [x for x in self.schema.node_columns if data.get(x) is None]
+            named = [x for x in self.schema.node_columns if x not in lacks]
+            called = self._words(data, categories) if categories else "node"
+            if len(categories) == 1 and called == str(data.get(categories[0])):
+                called = called if categories[0] == "label" else f"{categories[0]}={called}"
+            gap = f"without {' and '.join(lacks)}" if lacks else f"with {' and '.join(named)}"
+            found.add(f"{called} {gap}")
+        for name in self.schema.graph_categories if by is None else ():
+            value = graph.graph.get(name)
+            found.add(f"no {name}" if value is None else f"{name}={value}")
+        for u, v in graph.edges:
+            tables = [self.together, ["label"]] if by is None else [[by]]
+            for names in tables:
+                if names and set(names) <= set(categories):
+                    found.add(self._edge_name(graph, u, v, names))
+            for name in self.schema.edge_categories:
+                found.add(f"{name}={graph.edges[u, v].get(name)}")
+        return found | self._pairs(graph)
+
+    def _pairs(self, graph):
+        """Pairs of different steps with the same value of another category."""
+        found = set()
+        for name in self.schema.node_categories:
+            if name == self.step:
+                continue
+            for x, y in combinations(graph.nodes.values(), 2):
+                if x.get(name) is not None and x.get(name) == y.get(name):
+                    steps = sorted(str(data.get(self.step)) for data in (x, y))
+                    found.add(f"{' and '.join(steps)} with the same {name}")
+        return found
+
+    def _own_name(self, name):
+        """A name, without what is only said of this graph: "here Ann"."""
+        base, _, here = name.partition(", here ")
+        if here and not any(here == str(x) for d in self.graph.nodes.values() for x in d.values()):
+            return "no such name"
+        return base
+
+    # -- sentences ---------------------------------------------------------------------------------
+
+    def size(self, own, usually):
+        return self._number(len, own, usually)
+
+    def no_edges(self, usually):
+        if self.graph.number_of_edges():
+            return "the graph has edges"
+        return self._range(usually, [x.number_of_edges() for x in self.others])
+
+    def edges(self, n, own, usually, kind, other):
+        edges = self._edges(self.graph, kind, other)
+        if edges is None:
+            return None  # which kinds are other ones, only the features know
+        if int(number(n)) != len(edges):
+            return f"{n} edges are {len(edges)}"
+        return self._number(lambda x: len(self._edges(x, kind)) / len(x), own, usually)
+
+    def no_edge(self, n, total, kind, other):
+        return None if other else self._owners(lambda x: self._edges(x, kind), n, total)
+
+    def _has(self, graph, what):
+        """How many nodes are, have or lack what is written."""
+        verb, _, rest = what.partition(" ")
+        if match := re.fullmatch(r"(no|\d+)(?: (to|or more)(?: (\d+))?)? neighbors?", rest):
+            low = 0 if match[1] == "no" else int(match[1])
+            high = int(match[3]) if match[3] else np.inf if match[2] else low
+            simple = nx.Graph(graph)
+            return sum(low <= degree <= high for _, degree in simple.degree)
+        rest = f"no {rest}" if verb in ("lack", "lacks") else rest
+        return sum(self._category(data, rest) for data in graph.nodes.values())
+
+    def nodes(self, own, total, percent, what, usually):
+        return self._share(lambda x: (self._has(x, what), len(x)), own, total, percent, usually)
+
+    def no_node(self, what, n, total):
+        return self._owners(lambda x: self._has(x, what), n, total)
+
+    def _lacks(self, graph, name, part, kind):
+        data = self._edges(graph, kind) if part == "edge" else graph.nodes.values()
+        return sum(x.get(name) is None for x in data), len(data)
+
+    def missing(self, name, own, total, part, percent, usually, kind, other):
+        if other:
+            return None
+        return self._share(lambda x: self._lacks(x, name, part, kind), own, total, percent, usually)
+
+    def mean(self, name, part, own, usually, kind, other):
+        def mean(graph):
+            if name == "weight":
+                return None
+            data = self._edges(graph, kind) if part == "edges" else graph.nodes.values()
+            given = [x[name] for x in data if x.get(name) is not None]
+            return np.mean(given) if given else None
+
+        return None if other else self._number(mean, own, usually)
+
+    def walks(self, own, steps, along, usually):
+        def share(graph):
+            A = nx.to_numpy_array(graph if along else nx.Graph(graph), weight=None)
+            degrees = np.maximum(A.sum(axis=1), 1)
+            return np.diag(np.linalg.matrix_power(A / degrees[:, None], int(steps))).mean()
+
+        return self._number(share, own, usually)
+
+    def statistic(self, name, own, usually):
+        def value(graph):
+            simple = nx.Graph(graph)
+            degrees = [d for _, d in simple.degree]
+            n_pieces = nx.number_connected_components(simple)
+            return {
+                "standard deviation of the numbers of neighbors": np.std(degrees),
+                "most neighbors of one node": max(degrees),
+                "share of pairs with a common neighbor that are neighbors": nx.transitivity(simple),
+                "number of separate pieces": n_pieces,
+                "number of closed loops": simple.number_of_edges() - len(simple) + n_pieces,
+            }[name]
+
+        return self._number(value, own, usually)
+
+    def ends(self, own, total, what, percent, usually):
+        def count(graph):
+            out, into = dict(graph.out_degree), dict(graph.in_degree)
+            one, none = (out, into) if what == "outgoing" else (into, out)
+            return sum(one[v] > 0 and not none[v] for v in graph), len(graph)
+
+        return self._share(count, own, total, percent, usually)
+
+    def isolated(self, own, total, percent, usually):
+        return self._share(
+            lambda x: (nx.number_of_isolates(x), len(x)), own, total, percent, usually
+        )
+
+    def _listed(self, names):
+        """Names with their numbers: (name, n, total) each."""
+        names = re.sub(r", and \d+ more$", "", names)
+        return re.findall(
+            r"(?:^|, )(.+?) \((?:in|unlike) ([\d,]+)(?: of ([\d,]+) other \w+)?\)", names
+        )
+
+    def rare(self, names, by=None):
+        owners = [self._things(x, by) for x in self.others]
+        for name, n, total in self._listed(names):
+            base = self._own_name(name)
+            if base not in self._things(self.graph, by):
+                return f"the graph has no {base}"
+            if total and int(number(total)) != len(self.others):
+                return f"{total} others are {len(self.others)}"
+            if sum(base in x for x in owners) != int(number(n)):
+                return f"{base} is in {sum(base in x for x in owners)}"
+        return None if self._listed(names) else "no names"
+
+    def lacking(self, names, by=None):
+        owners = [self._things(x, by) for x in self.others]
+        for name, n, total in self._listed(names):
+            n_owners = sum(name in x for x in owners)
+            if name in self._things(self.graph, by):
+                return f"the graph has {name}"
+            if n_owners != int(number(n)) or (total and int(number(total)) != len(self.others)):
+                return f"{name} is in {n_owners} of {len(self.others)}"
+        return None if self._listed(names) else "no names"
+
+    def new(self, names, by=None, n=None, steps=None):
+        """Names of new parts; ways of several edges are as many names."""
+        own, others = self._things(self.graph, by), {
+            name for x in self.others for name in self._things(x, by)
+        }  # fmt: skip
+        is_all = not re.search(r", and \d+ more$", names)
+        names = re.sub(r", and \d+ more$", "", names)
+        all_names = re.findall(r"((?:[^,(]|\([^)]*\)|, here )+)(?:, |$)", names)
+        edges, count = [], 0
+        for name in all_names:
+            parts = re.split(r" (-[^ ]*>|-[^ ]*-) ", name) if self.directed else [name]
+            parts = parts if len(parts) > 1 else [name]
+            whole = [name] if len(parts) == 1 else [
+                " ".join(parts[i : i + 3]) for i in range(0, len(parts) - 2, 2)
+            ]  # fmt: skip
+            edges += whole
+            for one in whole:
+                base = self._own_name(one)
+                if base not in own:
+                    return f"the graph has no {base}"
+                if base in others:
+                    return f"{base} is known"
+        if not all_names:
+            return "no names"
+        if n or steps:
+            for u, v in self.graph.edges:
+                tables = [[by]] if by else [self.together, ["label"]]
+                written = {
+                    self._edge_name(self.graph, u, v, t)
+                    for t in tables
+                    if t and set(t) <= set(self.schema.node_categories)
+                }
+                written |= {
+                    f"{x}={self.graph.edges[u, v].get(x)}" for x in self.schema.edge_categories
+                }
+                count += bool(written & set(edges))
+            stated = int(number(n)) if n else int(steps) - 1
+            if is_all and count != stated:
+                return f"{stated} edges are {count}"
+        return None
+
+    # -- surroundings ------------------------------------------------------------------------------
+
+    def _surroundings(self, graph, radius=5):
+        """The surroundings of each node up to each radius, as nested text."""
+        simple, names = nx.Graph(graph), self.schema.edge_categories
+        color = {
+            v: str(tuple(self._value(graph.nodes[v], x) for x in self.together))
+            if self.together else str(simple.degree[v])
+            for v in graph
+        }  # fmt: skip
+        found = [color]
+        for _ in range(radius):
+            after = {}
+            for v in graph:
+                near = []
+                for u, w, data in graph.edges(data=True):
+                    line = str([data.get(x) for x in names])
+                    line = line if line in self.lines else "?"
+                    if u == v:
+                        near.append(("out" if self.directed else "", line, color[w]))
+                    if w == v:
+                        near.append(("in" if self.directed else "", line, color[u]))
+                after[v] = str(hash((color[v], tuple(sorted(near)))))
+            color = after
+            found.append(color)
+        return found
+
+    def _value(self, data, name):
+        """A category of a node; new values are one, where not all categories count together."""
+        value = str(data.get(name))
+        is_part = len(self.together) < len(self.schema.node_categories)
+        return "?" if is_part and value not in self.values[name] else value
+
+    def _of(self, graph):
+        index = next((i for i, x in enumerate(self.known) if x is graph), None)
+        return self._surroundings(graph) if index is None else self.surroundings[index]
+
+    def _all(self, graph):
+        """The surroundings of a graph, each with its radius."""
+        found = self._of(graph)
+        return Counter(x for colors in found for x in colors.values())
+
+    def new_surroundings(self, own, total, percent, usually):
+        counts = {id(x): self._all(x) for x in [*self.known, self.graph]}
+
+        def count(graph, others):
+            known = {x for y in others for x in counts[id(y)]}
+            return sum(x not in known for x in self._of(graph)[-1].values()), len(graph)
+
+        k, n = count(self.graph, self.others)
+        if (k, n) != (int(number(own)), int(number(total))) or not is_close(percent, k / n):
+            return f"{own} of {total} is {k} of {n}"
+        known = []
+        for x in self.others:
+            k, n = count(x, [y for y in self.known if y is not x])
+            known.append(k / n)
+        return self._range(usually, known)
+
+    def most_similar(self, own, usually):
+        counts = {id(x): self._all(x) for x in [*self.known, self.graph]}
+
+        def similarity(x, others):
+            return max(
+                sum((counts[id(x)] & counts[id(y)]).values())
+                / sum((counts[id(x)] | counts[id(y)]).values())
+                for y in others
+            )
+
+        value = similarity(self.graph, self.others)
+        if not is_close(own, value):
+            return f"{own} is {value}"
+        known = [similarity(x, [y for y in self.known if y is not x]) for x in self.others]
+        return self._range(usually, known)
+
+    def differ(self, own, usually):
+        sets = {id(x): set(self._all(x)) for x in [*self.known, self.graph]}
+
+        def distance(x, others):
+            found = sorted(np.sqrt(len(sets[id(x)] ^ sets[id(y)])) for y in others)
+            return np.rint(np.mean(found[:5]) ** 2)
+
+        value = distance(self.graph, self.others)
+        if not is_close(own, value):
+            return f"{own} is {value}"
+        known = [distance(x, [y for y in self.known if y is not x]) for x in self.others]
+        return self._range(usually, known)
+
+    # -- single numbers ----------------------------------------------------------------------------
+
+    def extreme(self, items, where, usually=None, rare=None, why=None):
+        rows, own, part = self._place(where)
+        if own is None:
+            return f"there is no {where}"
+        for item in self._items(items):
+            name, value, of_item = item
+            given = own.get(name)
+            if value == "missing":
+                if given is not None:
+                    return f"{name} is {given}"
+                if "never" in (of_item or why or "") and any(
+                    x.get(name) is None for _, x, _ in rows
+                ):
+                    return f"{name} is missing elsewhere"
+                continue
+            if given is None or not is_close(value, given):
+                return f"{name} {value} is {given}"
+            known = [x.get(name) for kind, x, _ in rows if kind == own["kind of it"]]
+            stated, is_rare = usually or of_item, rare or " rare " in f"{of_item} {why}"
+            n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
+            if (is_rare or n_graphs < FEWEST[part]) and self._kinds(where):
+                if self.own >= 0:  # a fold is left out, of which the checker knows nothing
+                    continue
+                n_of = Counter(kind for kind, _ in {(kind, g) for kind, _, g in rows})
+                few = {kind for kind, n in n_of.items() if n < FEWEST[part]}
+                if not is_rare and any(n >= FEWEST[part] for n in n_of.values()):
+                    return f"{name} is that of a rare kind"
+                known = [x.get(name) for kind, x, _ in rows if kind in few]
+            if stated:
+                found = self._range(re.sub("^usually | (in|with) .*$", "", stated), known, given)
+                if found:
+                    return found
+            elif why and "usual" in why:
+                low, high = quantiles(known)
+                if not low <= given <= high:
+                    return f"{given} is outside {low} to {high}"
+        return None
+
+    def _items(self, items):
+        """Names and values of numbers, each with its range, if it is in parentheses."""
+        names = "|".join(map(re.escape, sorted(self._numbers(), key=len, reverse=True)))
+        return [
+            (x[0], x[1], x[2] or x[3])
+            for x in re.findall(
+                rf"(?:^|, | and )({names})(?: (missing|{NUMBER}))?"
+                rf"(?: \((usually [^()]*)\)| \((never so)[^)]*\))?",
+                items,
+            )
+        ]
+
+    def _numbers(self):
+        schema = self.schema
+        return [*schema.node_columns, *schema.edge_columns, *schema.graph_columns]
+
+    def _kinds(self, where):
+        return self.schema.node_categories or self.schema.edge_categories or "with" in where
+
+    def _place(self, where):
+        """Kinds, data and graphs of what others have of the same sort; the data that is meant."""
+        rows, own, names = [], None, self.schema.node_categories
+        for k, graph in enumerate([*self.others, self.graph]):
+            if match := re.fullmatch(r"of node (\d+)(?: \((.*)\))?", where):
+                part = "node"
+                for v, data in graph.nodes.items():
+                    row = (tuple(str(data.get(x)) for x in names), data, k)
+                    if graph is self.graph and k == len(self.others):
+                        label = "label" if "label" in names else self.step
+                        if str(v) == match[1] and (
+                            not names or self._words(data, [label]) == match[2]
+                        ):
+                            own = row
+                    else:
+                        rows.append(row)
+            elif match := re.fullmatch(
+                r"of edge(?: (\S+))? (?:from|between) (\d+).* (?:to|and) (\d+).*", where
+            ):
+                part = "edge"
+                for u, v, data in graph.edges(data=True):
+                    ends = [
+                        tuple(str(graph.nodes[x].get(y)) for y in self.together) for x in (u, v)
+                    ]
+                    ends = ends if self.directed else sorted(ends)
+                    kind = (*ends, *(str(data.get(x)) for x in self.schema.edge_categories))
+                    if k == len(self.others):
+                        pair = [str(u), str(v)]
+                        meant = [match[2], match[3]]
+                        is_one = pair == meant or (not self.directed and pair[::-1] == meant)
+                        if is_one and (
+                            match[1] is None
+                            or match[1] == self._words(data, self.schema.edge_categories)
+                        ):
+                            own = (kind, data, k)
+                    else:
+                        rows.append((kind, data, k))
+            else:
+                part, kind = "graph", ()
+                if match := re.fullmatch(r"with (?:no )?(\w+)(?:=.*)?", where):
+                    value = graph.graph.get(match[1])
+                    kind = (str(value),)
+                    text = f"with no {match[1]}" if value is None else f"with {match[1]}={value}"
+                    if k == len(self.others) and text != where:
+                        return rows, None, part
+                if k == len(self.others):
+                    own = (kind, graph.graph, k)
+                else:
+                    rows.append((kind, graph.graph, k))
+        return rows, None if own is None else own[1] | {"kind of it": own[0]}, part
+
+
+def _usually(name="usually"):
+    return USUALLY.replace("(", f"(?P<{name}>", 1)
+
+
+OWN = rf"(?P<own>{NUMBER})"
+OF = rf"{OWN} of (?P<total>{NUMBER})"
+PERCENT = rf"\((?P<percent>{NUMBER})\)"
+WHERE = r"(?P<where>(?:of (?:node|edge) .+?|of the graph|with .+?))"
+BY = r"(?: \((?P<by>\w+)\))?"
+Checker.PATTERNS = [
+    (rf"{OWN} nodes?; {_usually()}", Checker.size),
+    (rf"no edges at all; {_usually()}", Checker.no_edges),
+    (rf"(?P<n>[\d,]+) edges?{KIND}, {OWN} per node; {_usually()}", Checker.edges),
+    (rf"no edge{KIND}; (?P<n>\d+) of (?P<total>\d+) other graphs have one", Checker.no_edge),
+    (
+        r"no node (?P<what>(?:is|has|lacks) .+); (?P<n>\d+) of (?P<total>\d+) other graphs have "
+        "one",
+        Checker.no_node,
+    ),
+    (
+        rf"{OF} nodes? {PERCENT} in surroundings that no other graph has; {_usually()}",
+        Checker.new_surroundings,
+    ),
+    (
+        rf"{OF} nodes? {PERCENT} (?P<what>(?:are|is|have|has|lacks?) .+); {_usually()}",
+        Checker.nodes,
+    ),
+    (
+        rf"(?P<name>.+) is missing at {OF} (?P<part>node|edge)s?{KIND} {PERCENT}; {_usually()}",
+        Checker.missing,
+    ),
+    (rf"mean (?P<name>.+) of (?P<part>nodes|edges){KIND} {OWN}; {_usually()}", Checker.mean),
+    (
+        rf"{OWN} of random walks of (?P<steps>\d) edges(?P<along> along their directions)? end "
+        rf"where they began; {_usually()}",
+        Checker.walks,
+    ),
+    (
+        rf"{OF} nodes with (?P<what>outgoing|incoming) edges only {PERCENT}; {_usually()}",
+        Checker.ends,
+    ),
+    (rf"{OF} nodes without edges {PERCENT}; {_usually()}", Checker.isolated),
+    (
+        r"(?P<name>standard deviation of the numbers of neighbors|most neighbors of one node|"
+        r"share of pairs with a common neighbor that are neighbors|number of separate pieces|"
+        rf"number of closed loops) {OWN}; {_usually()}",
+        Checker.statistic,
+    ),
+    (rf"rare{BY}: (?P<names>.+)", Checker.rare),
+    (rf"no edge{BY} (?P<names>.+ \(unlike .+\).*)", Checker.lacking),
+    (r"no node (?:with )?(?P<names>.+ \(unlike .+\).*)", Checker.lacking),
+    (rf"never seen{BY}: (?P<names>.+)", Checker.new),
+    (rf"(?P<n>\d+) edges never seen{BY}: (?P<names>.+)", Checker.new),
+    (rf"(?P<steps>\d+) nodes in an order never seen{BY}: (?P<names>.+)", Checker.new),
+    (
+        rf"{OWN} of its surroundings in common with the most similar graph, .+; {_usually()}",
+        Checker.most_similar,
+    ),
+    (
+        rf"about {OWN} kinds of surroundings differ from the most similar graphs; {_usually()}",
+        Checker.differ,
+    ),
+    (
+        rf"(?P<items>.+?) {WHERE}; {_usually()}"
+        r"(?P<rare> in rare nodes| in rare edges| with a rare \w+)?",
+        Checker.extreme,
+    ),
+    (
+        rf"(?P<items>.+? missing) {WHERE}; (?P<why>never so in other graphs|usually given)",
+        Checker.extreme,
+    ),
+    (
+        rf"(?P<items>.+?) {WHERE}: (?P<why>each is usual.*, but not together|"
+        r"within the usual range.*, but no other is near it)",
+        Checker.extreme,
+    ),
+    (rf"(?P<items>.+\)) {WHERE}", Checker.extreme),
+]

@@ -1,0 +1,127 @@
+"""The nearest usual graph of the same kind and size, and the differences side by side."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from skgraphkde import GraphKDEDetector, GraphSchema
+from skgraphkde.explanation.results import judge, to_judge
+from skgraphkde.reporting.comparison import Difference, UsualGraphs, data_of
+
+SCHEMA = GraphSchema(
+    node_categories="step", edge_categories="way", graph_categories="vendor", graph_numbers="total"
+)
+
+
+def case(seed, vendor, n_nodes=None):
+    rng = np.random.RandomState(seed)
+    graph = nx.path_graph(n_nodes or rng.randint(4, 15), nx.DiGraph)
+    graph.graph |= {"vendor": vendor, "total": float(seed)}
+    nx.set_node_attributes(graph, {i: "abc"[rng.randint(3)] for i in graph}, "step")
+    nx.set_edge_attributes(graph, {e: "xy"[rng.randint(2)] for e in graph.edges}, "way")
+    return graph
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    return [case(i, "pq"[i % 2]) for i in range(40)] + [case(40, "p", 60), case(41, "r", 8)]
+
+
+@pytest.fixture(scope="module")
+def fitted(graphs):
+    return GraphKDEDetector(schema=SCHEMA, contamination=0.1, random_state=0).fit(graphs)
+
+
+def test_the_nearest_usual_graph_is_of_the_same_kind_and_size(fitted, graphs):
+    batch, own = to_judge(fitted, None)
+    usual = UsualGraphs(fitted)
+    is_usual = fitted.training_scores_ >= fitted.offset_
+    assert 0 < is_usual.sum() < len(graphs)
+    for i, judged in enumerate(judge(fitted, batch, own=own, n_reasons=1)):
+        distances = fitted.model_.distances(batch[i], view=judged.view)[0]
+        alike = [  # the definition, slowly
+            j
+            for j, other in enumerate(graphs)
+            if j != i
+            and is_usual[j]
+            and other.graph["vendor"] == graphs[i].graph["vendor"]
+            and max(len(other), len(graphs[i])) <= 1.5 * min(len(other), len(graphs[i]))
+        ]
+        found, is_alike = usual.nearest(batch[i], judged)
+        assert is_alike == bool(alike)
+        if alike:
+            assert found == min(alike, key=distances.__getitem__)
+        else:
+            assert is_usual[found]
+            assert found != i
+    assert not usual.nearest(batch[40], judged)[1]  # of its size is none
+    assert not usual.nearest(batch[41], judged)[1]  # nor of its vendor
+
+
+def test_new_graphs_are_compared_with_all_known_ones(fitted, graphs):
+    again = fitted.read([graphs[3]])
+    [judged] = judge(fitted, again)
+    assert UsualGraphs(fitted).nearest(again, judged) == (3, True)
+
+
+def test_there_may_be_no_usual_graph(fitted):
+    usual = UsualGraphs(fitted)
+    usual.is_usual[:] = False
+    batch, own = to_judge(fitted, None)
+    [judged] = judge(fitted, batch[:1], own=own[:1])
+    assert usual.nearest(batch[:1], judged) == (-1, False)
+
+
+def test_differences_are_those_of_the_graphs(fitted, graphs):
+    one, other = graphs[0], graphs[1]
+    expected = {"nodes": (len(one), len(other)), "edges": (one.size(), other.size())}
+    expected |= {"vendor": ("p", "q"), "total": (0, 1)}
+    for data, names, end in ((nx.get_node_attributes, "abc", ""), (None, "xy", " (edges)")):
+        get, name = (data, "step") if data else (nx.get_edge_attributes, "way")
+        for value in names:
+            pair = tuple(list(get(x, name).values()).count(value) for x in (one, other))
+            if pair[0] != pair[1]:
+                expected[value + end] = pair
+    found = UsualGraphs(fitted).differences(fitted.read([one]), 1)
+    assert {x.what: (x.own, x.other) for x in found} == {
+        what: tuple(map(str, pair)) for what, pair in expected.items()
+    }
+    assert [x.what for x in found[:4]] == ["nodes", "edges", "vendor", "total"]
+
+
+def test_missing_and_false_categories_and_undirected_edges():
+    schema = GraphSchema(
+        node_categories=("label", "ring", "who"), edge_categories="bond", missing="indicate"
+    )
+    graphs = []
+    for n in range(3, 15):
+        graph = nx.cycle_graph(n)
+        nx.set_node_attributes(graph, {i: {"label": "C", "ring": i > 0} for i in graph})
+        graph.nodes[0]["who"] = "Ann"
+        nx.set_edge_attributes(graph, "single", "bond")
+        graphs.append(graph)
+    fitted = GraphKDEDetector(schema=schema).fit(graphs)
+    found = UsualGraphs(fitted).differences(fitted.read(graphs[7:8]), 0)
+    assert found == [
+        Difference("nodes", "10", "3"),
+        Difference("edges", "10", "3"),
+        Difference("ring", "9", "2"),  # for its size, the largest difference
+        Difference("who missing", "9", "2"),
+        Difference("C", "10", "3"),
+        Difference("single (edges)", "10", "3"),
+    ]
+
+
+def test_data_are_in_words():
+    graph = nx.path_graph(3)
+    graph.graph |= {"kind": "a\nb", "size": 1234567.25, "vector": [1.0, 2.5]}
+    other = nx.path_graph(4)
+    other.graph |= {"vector": [0.0, 0.0], "size": 2.0}
+    schema = GraphSchema(
+        graph_categories="kind", graph_numbers=("size", "vector"), missing="indicate"
+    )
+    fitted = GraphKDEDetector(schema=schema).fit([graph, other, other])
+    assert data_of(fitted.training_graphs_)[:2] == [
+        {"kind": "a\\nb", "size": "1,234,567", "vector": "1, 2.5"},
+        {"kind": "", "size": "2", "vector": "0, 0"},
+    ]
