@@ -38,14 +38,12 @@ def kinds_of_data(rng):
     return draws
 
 
-def random_graph(rng, draws, directed, is_odd=False):
+def random_graph(rng, draws, directed, steps, is_odd=False):
     """A path or a random graph with these data; in odd ones, some are unlike the others."""
     n = int(rng.integers(4, 10)) + 6 * (is_odd and rng.random() < 0.2)
-    base = (
-        nx.path_graph(n)
-        if rng.random() < 0.5
-        else nx.gnm_random_graph(n, n, seed=int(rng.integers(1e9)))
-    )
+    base = nx.path_graph(n)
+    if not steps and rng.random() < 0.5:
+        base = nx.gnm_random_graph(n, n, seed=int(rng.integers(1e9)))
     graph = (nx.DiGraph if directed else nx.Graph)()
     graph.add_nodes_from(base)
     graph.add_edges_from(base.edges)
@@ -61,6 +59,13 @@ def random_graph(rng, draws, directed, is_odd=False):
                     value = value * 40 if isinstance(value, float) else f"{value}{rng.integers(3)}"
                 if value is not None:
                     data[name] = value
+    if steps:  # in their order, of which an odd case leaves out one, or has two the other way
+        names = list("abcdefghijklmnop"[:n])
+        if is_odd:
+            del names[int(rng.integers(n))]
+            names.insert(int(rng.integers(n)), str(rng.choice(list("abcz"))))
+        for data, name in zip(places["node"], names, strict=True):
+            data["label"] = name
     if is_odd and rng.random() < 0.05:
         graph.remove_edges_from(list(graph.edges))
     return graph
@@ -70,8 +75,9 @@ def check_reasons(seed):
     """Read all reasons of new graphs and of training graphs; how many were read, and the false."""
     rng = np.random.default_rng(seed)
     draws, directed = kinds_of_data(rng), bool(rng.random() < 0.5)
-    known = [random_graph(rng, draws, directed) for _ in range(N_KNOWN)]
-    new = [random_graph(rng, draws, directed, is_odd=True) for _ in range(N_NEW)]
+    steps = "label" in draws["node"] and rng.random() < 0.5
+    known = [random_graph(rng, draws, directed, steps) for _ in range(N_KNOWN)]
+    new = [random_graph(rng, draws, directed, steps, is_odd=True) for _ in range(N_NEW)]
     names = {f"{part}_{kind}s": [] for part in draws for kind in ("categorie", "number")}
     for part, of_part in draws.items():
         for name in of_part:
@@ -98,13 +104,13 @@ def check_reasons(seed):
 
 @pytest.mark.filterwarnings("ignore")
 def test_reasons_of_random_graphs_are_true():
-    counts, false = zip(*(check_reasons(seed) for seed in range(10)), strict=True)
-    assert sum(counts) > 500
+    counts, false = zip(*(check_reasons(seed) for seed in range(7)), strict=True)
+    assert sum(counts) > 250
     assert not [x for of_seed in false for x in of_seed]
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", range(1000, 1200))
+@pytest.mark.parametrize("seed", range(1000, 1125))
 def test_reasons_of_2000_random_graphs_are_true(seed):
     assert check_reasons(seed)[1] == []

@@ -106,9 +106,10 @@ class Properties:
             features[:, is_count] = np.expm1(features[:, is_count]) / (2 - graphs.directed)
         sums = np.add.reduceat(features, graphs.node_ptr[:-1], axis=0)
         of_graphs = sums / graphs.n_nodes_per_graph[:, np.newaxis]
-        lacking = {x.words: j for j, x in enumerate(self.features) if x.is_gap}
-        for j, x in enumerate(self.features):
-            if x.form == "mean" and x.of == "node" and x.words in lacking:
+        of_nodes = [(j, x) for j, x in enumerate(self.features) if x.of == "node"]
+        lacking = {x.words: j for j, x in of_nodes if x.form == "missing"}
+        for j, x in of_nodes:
+            if x.form == "mean" and x.words in lacking:
                 n_given = graphs.n_nodes_per_graph - sums[:, lacking[x.words]]
                 of_graphs[:, j] = sums[:, j] / np.where(n_given > 0, n_given, np.nan)
         for place, values in self.edge_means(graphs).items():

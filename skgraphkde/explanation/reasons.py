@@ -42,8 +42,10 @@ STRONGEST = 100.0
 # How often a strength counts when reasons are put in order: what was never seen comes before one
 # node, edge or number, and this before means and statistics, unless it is much weaker.
 NEVER_SEEN, CONCRETE, DERIVED, FOLLOWS = 4.0, 2.0, 1.0, 0.5
+# What is missing counts as often as what was never seen, and comes before it, if equally strong.
+MISSING = 4.5
 WEIGHTS = {
-    "missing": NEVER_SEEN,
+    "missing": MISSING,
     "new": NEVER_SEEN,
     "extreme": CONCRETE,
     "rare": CONCRETE,
@@ -128,7 +130,6 @@ class Profiles:
             strengths[others] = tails.strengths(self.raw[others])
         self.strengths = np.minimum(strengths, STRONGEST)
         self.plain = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
-        self.is_lacking = np.array([column.kind == "missing" for column in self.columns])
         self.words = self.properties.words
         constant = np.where(self.properties.is_constant, CONSTANT, 1.0)
         self.weights = np.minimum(self.plain * constant, NEVER_SEEN)
@@ -141,14 +142,12 @@ class Profiles:
         """The strongest reasons for one graph, the plainer of about equal ones first.
 
         Values that no known graph has come first of all. A strength counts as often as `WEIGHTS`
-        says. A reason is left out if those before it state the same facts, or if the number is in
-        the usual range that it would state.
+        says. A reason is left out if those before it state most of its facts, or if the number is
+        in the usual range that it would state.
         """
         strengths = self.strengths[i].round(9)
         weighted, is_unusual = strengths * self.weights, strengths >= WEAKEST
-        order = np.lexsort(
-            [-self.raw[i], ~self.is_lacking, -self.plain, -weighted, ~self.are_values, ~is_unusual]
-        )
+        order = np.lexsort([-self.raw[i], -self.plain, -weighted, ~self.are_values, ~is_unusual])
         order = order[strengths[order] > 0]
         if not self.graphs.n_edges_per_graph[i]:  # of which all else follows
             order = np.append(order[order == EDGES], order[order != EDGES])
@@ -159,7 +158,7 @@ class Profiles:
                 continue
             reason = self._reason(i, j)
             about = set(reason.about or (reason.what,))
-            if not about <= stated:
+            if 2 * len(about - stated) >= len(about):
                 stated |= about
                 found.append(self._ranked(j, reason, float(strengths[j])))
             if len(found) == most:

@@ -41,11 +41,6 @@ class Feature(NamedTuple):
     kind: str = ""  # of these edges, in words
     group: int = 0  # that these edges are
 
-    @property
-    def is_gap(self) -> bool:
-        """True for the share of nodes that lack a number."""
-        return self.form == "missing" and self.of == "node"
-
 
 def features_in_words(features: NodeFeatures, schema: FittedSchema) -> list[Feature]:
     """The columns of fitted features, in their order.

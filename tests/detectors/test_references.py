@@ -97,7 +97,7 @@ def test_a_reason_counts_all_training_graphs():
     new = common[20].copy()
     new.nodes[0]["label"] = "N"
     texts = explain(detector, [new], n_reasons=9)["reason"].tolist()
-    assert any("seen in 3 of 43 known graphs" in text for text in texts)
+    assert any("in 3 of 43 other graphs" in text for text in texts)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         detector.predict([new])
