@@ -267,23 +267,18 @@ def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray,
 @compiled
 def _add_common(numbers, node_ptr, first, references, known, shared, n_kinds):
     """Add what :meth:`NeighborhoodCounts.in_common` returns; columns are those of a CSR matrix."""
-    n_nodes = np.zeros(numbers.max() + 1, dtype=np.int64)  # of a graph, by neighborhood
     for i in range(len(shared)):
-        nodes = range(node_ptr[i], node_ptr[i + 1])
-        for of_radius in numbers:
-            for node in nodes:
-                n_nodes[of_radius[node]] += 1
-        for of_radius in numbers:
-            for node in nodes:
-                column = of_radius[node]
-                count = n_nodes[column]
-                if not count:
-                    continue
-                n_nodes[column] = 0
-                n_kinds[i] += 1
-                if column < len(first) - 1:
-                    for b in range(first[column], first[column + 1]):
-                        shared[i, references[b]] += min(count, known[b])
+        found = np.sort(numbers[:, node_ptr[i] : node_ptr[i + 1]].flatten())
+        start = 0
+        for stop in range(1, len(found) + 1):
+            if stop < len(found) and found[stop] == found[start]:
+                continue
+            column, n_nodes = found[start], stop - start
+            if column < len(first) - 1:
+                for b in range(first[column], first[column + 1]):
+                    shared[i, references[b]] += min(n_nodes, known[b])
+            n_kinds[i] += 1
+            start = stop
 
 
 # Weight of a new part, relative to a node in a new neighborhood. From 3 to 100, results on the data
