@@ -119,6 +119,8 @@ class Vocabulary:
 
     Attributes
     ----------
+    values : list of tuple
+        Values of each of several categories of nodes.
     together : tuple of int
         Indices of the categories of nodes that count together in neighborhoods and edges. Where new
         pairs of values are usual, as of persons, a category would hide what is new by the others:
@@ -135,6 +137,8 @@ class Vocabulary:
     ) -> None:
         self.by_label, self.names, self.labels = by_label, names, labels
         self.edge_labels, self.of_graphs = edge_labels, of_graphs
+        columns = zip(*labels, strict=True) if len(names) > 1 else ()
+        self.values = [tuple(dict.fromkeys(column)) for column in columns]
         self.together, self.step = tuple(range(len(names))), 0
         self.who: tuple[int, ...] = ()
 
@@ -246,8 +250,7 @@ class Vocabulary:
         ndarray of shape (n_nodes,), uint64
         """
         values = graphs.values_by_category("node")[self.names[i]]
-        vocabulary = dict.fromkeys(label[i] for label in self.labels)
-        return hash64(codes_in(values, vocabulary)[graphs.labels].astype(np.uint64))
+        return hash64(codes_in(values, self.values[i])[graphs.labels].astype(np.uint64))
 
     def graph_keys(self, graphs: GraphBatch, name: str) -> np.ndarray:
         """Color of each graph by one of its own categories, shape (n_graphs,)."""
