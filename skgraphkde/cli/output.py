@@ -57,6 +57,34 @@ def echo(line: str, *, err: bool = False) -> None:
     tqdm.write(printable(line), file=sys.stderr if err else sys.stdout)
 
 
+def judge_with_reasons(detector: Any, batch: Any, ids: list[list], own: Any) -> list[Any]:
+    """Judge the graphs of `fit`, with a reason for each anomaly: those of all take far longer.
+
+    Parameters
+    ----------
+    detector : GraphKDEDetector
+    batch : GraphBatch
+    ids : list of lists
+        Names of the nodes of each graph.
+    own : ndarray of shape (n_graphs,)
+        As for :func:`~skgraphkde.explanation.results.judge`.
+
+    Returns
+    -------
+    list of Judgement
+    """
+    from skgraphkde.explanation.results import judge  # imports scikit-learn
+
+    judged = judge(detector, batch, n_reasons=0, own=own)
+    odd = [i for i, judgement in enumerate(judged) if judgement.is_anomaly]
+    if odd:
+        names = [ids[i] for i in odd]
+        of_odd = judge(detector, batch[odd], n_reasons=1, node_names=names, own=own[odd])
+        for i, judgement in zip(odd, of_odd, strict=True):
+            judged[i] = judgement
+    return judged
+
+
 def write_table(table: pd.DataFrame, path: str | None) -> None:
     """Write a table in the format of the suffix, one of `TABLES`; None is a CSV on stdout."""
     if path is None:

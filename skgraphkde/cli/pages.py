@@ -21,7 +21,14 @@ from skgraphkde.cli.options import (
     schema_options,
     table_options,
 )
-from skgraphkde.cli.output import TABLES, OutputFile, echo, open_output, write_table
+from skgraphkde.cli.output import (
+    TABLES,
+    OutputFile,
+    echo,
+    judge_with_reasons,
+    open_output,
+    write_table,
+)
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.score import table_of
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
@@ -31,7 +38,6 @@ from skgraphkde.explanation.results import (
     Judgement,
     group_numbers,
     groups_of,
-    judge,
     to_judge,
 )
 from skgraphkde.graphs.naming import listed, shown
@@ -125,7 +131,7 @@ def find(
         groups = page.groups
     else:
         groups = groups_of(detector)
-        judged = judge(detector, known, n_reasons=1, node_names=ids, own=own)
+        judged = judge_with_reasons(detector, known, ids, own)
         table = table_of(known, judged)
         table["group"] = group_numbers(groups, len(known))
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]

@@ -7,6 +7,7 @@ if they are new, and how frequent they are.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -119,8 +120,6 @@ class Vocabulary:
 
     Attributes
     ----------
-    values : list of tuple
-        Values of each of several categories of nodes.
     together : tuple of int
         Indices of the categories of nodes that count together in neighborhoods and edges. Where new
         pairs of values are usual, as of persons, a category would hide what is new by the others:
@@ -137,8 +136,6 @@ class Vocabulary:
     ) -> None:
         self.by_label, self.names, self.labels = by_label, names, labels
         self.edge_labels, self.of_graphs = edge_labels, of_graphs
-        columns = zip(*labels, strict=True) if len(names) > 1 else ()
-        self.values = [tuple(dict.fromkeys(column)) for column in columns]
         self.together, self.step = tuple(range(len(names))), 0
         self.who: tuple[int, ...] = ()
 
@@ -236,6 +233,11 @@ class Vocabulary:
             return self.node_keys(graphs)
         return np.zeros(graphs.n_nodes, dtype=np.uint64)
 
+    @cached_property
+    def _values(self) -> list[tuple]:
+        """Values of each of several categories of nodes."""
+        return [tuple(dict.fromkeys(column)) for column in zip(*self.labels, strict=True)]
+
     def value_keys(self, graphs: GraphBatch, i: int) -> np.ndarray:
         """Color of each node by one of its categories.
 
@@ -250,7 +252,7 @@ class Vocabulary:
         ndarray of shape (n_nodes,), uint64
         """
         values = graphs.values_by_category("node")[self.names[i]]
-        return hash64(codes_in(values, self.values[i])[graphs.labels].astype(np.uint64))
+        return hash64(codes_in(values, self._values[i])[graphs.labels].astype(np.uint64))
 
     def graph_keys(self, graphs: GraphBatch, name: str) -> np.ndarray:
         """Color of each graph by one of its own categories, shape (n_graphs,)."""
