@@ -34,7 +34,6 @@ TABLES = (
     "false_alarms",
     "drift",
     "runtime",
-    "speed",
     "end_to_end",
     "calls",
     "scale",
