@@ -1,6 +1,7 @@
 """The example of a partitioned list: the same numbers, however the list is divided."""
 
 import importlib.util
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ def test_partitions_have_the_numbers_of_one_list(tmp_path):
     tables = []
     for name, cuts in (("one", [0, 62]), ("two", [0, 23, 62])):
         paths = []
-        for i, (start, stop) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+        for i, (start, stop) in enumerate(itertools.pairwise(cuts)):
             paths.append(tmp_path / f"{name}{i}.smi")
             paths[-1].write_text("\n".join(lines[start:stop]))
         with dask.config.set(scheduler="synchronous"):
