@@ -39,6 +39,12 @@ def sample(path: Path, n: int) -> list[str]:
 
 
 @delayed
+def merge(parts: list[list[str]], n: int) -> list[str]:
+    """The sample of several partitions."""
+    return smallest([line for part in parts for line in part], n)
+
+
+@delayed
 def score(path: Path, model: Path, known: dict[str, float], output: Path) -> int:
     """Score a partition, and write a table of it; molecules of the sample have a score by it."""
     lines, detector = lines_of(path), skgraphkde.load(model)
@@ -53,8 +59,10 @@ def score(path: Path, model: Path, known: dict[str, float], output: Path) -> int
 def find(paths: list[Path], output: Path, n_sample: int) -> int:
     """Fit on a sample of all partitions, score each of them, and return the number of odd ones."""
     output.mkdir(exist_ok=True)
-    parts = compute(*(sample(path, n_sample) for path in paths))
-    lines = smallest([line for part in parts for line in part], n_sample)
+    parts = [sample(path, n_sample) for path in paths]
+    while len(parts) > 1:  # no process holds the lines of all partitions
+        parts = [merge(parts[i : i + 8], n_sample) for i in range(0, len(parts), 8)]
+    [lines] = compute(*parts)
     detector = skgraphkde.GraphKDEDetector(schema="molecule", contamination=0.02, random_state=0)
     detector.fit(read(lines)).save(output / "model.skg")
     # A molecule of the sample is judged by the others: by itself, it would look usual.
