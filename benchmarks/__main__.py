@@ -40,6 +40,7 @@ TABLES = (
     "calls",
     "scale",
     "library",
+    "bounds",
 )
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 

@@ -176,8 +176,9 @@ class MessageFlow:
 
 def normalized_adjacency(adjacency: sp.csr_array) -> sp.csr_array:
     """D^-1/2 (A + I) D^-1/2, D the weighted degrees with the self-loop (Kipf and Welling, 2017)."""
-    looped = sp.csr_array(adjacency + sp.eye_array(adjacency.shape[0], format="csr"))
-    return scaled(looped, 1.0 / np.sqrt(np.asarray(looped.sum(axis=1)).ravel()))
+    n = adjacency.shape[0]
+    looped = adjacency + sp.csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
+    return scaled(looped, 1.0 / np.sqrt(looped @ np.ones(n)))
 
 
 class Encoder(Specification):

@@ -134,7 +134,9 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
     >>> bool((loaded.score_samples(molecules) == detector.score_samples(molecules)).all())
     True
     """
-    import skops.io  # which imports all of scikit-learn, and torch where it is installed
+    # This imports all of scikit-learn, and torch where it is installed.
+    import skops.io
+    from skops.io.exceptions import UntrustedTypesFoundException
 
     path = Path(path)
     if not path.is_file() and path.exists():  # opening a pipe would wait forever
@@ -146,9 +148,14 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
             "0.2 have another format: fit and save again"
         )
     try:
-        found = set(skops.io.get_untrusted_types(data=contents))
-        unknown = sorted(found - TRUSTED - set(trusted))
-        loaded = None if unknown else skops.io.loads(contents, trusted=list(found))
+        loaded = skops.io.loads(contents, trusted=[*TRUSTED, *trusted])
+    except UntrustedTypesFoundException as error:
+        found = skops.io.get_untrusted_types(data=contents)
+        unknown = sorted({*found} - TRUSTED - {*trusted})
+        raise InvalidFileError(
+            f"{path} contains {', '.join(unknown)}, which skgraphkde does not know. If you "
+            f"trust the file, use load(path, trusted={unknown}), or --detector MODULE in the shell"
+        ) from error
     except ModuleNotFoundError as error:
         raise ImportError(
             f"{path} needs {error.name}, which is not installed: pip install 'skgraphkde[gcn]'"
@@ -158,11 +165,6 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
             f"{path} is damaged, or of another version ({error}): use another copy of the file, "
             "or fit and save again"
         ) from error
-    if unknown:
-        raise InvalidFileError(
-            f"{path} contains {', '.join(unknown)}, which skgraphkde does not know. If you "
-            f"trust the file, use load(path, trusted={unknown}), or --detector MODULE in the shell"
-        )
     detector = loaded.get("detector") if isinstance(loaded, dict) else None
     if not isinstance(detector, OutlierMixin):
         raise InvalidFileError(f"{path} contains no detector")

@@ -21,7 +21,13 @@ from skgraphkde.cli.options import (
     schema_options,
     table_options,
 )
-from skgraphkde.cli.output import TABLES, OutputFile, echo, open_output, write_table
+from skgraphkde.cli.output import (
+    TABLES,
+    OutputFile,
+    echo,
+    open_output,
+    write_table,
+)
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.score import table_of
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
@@ -34,6 +40,7 @@ from skgraphkde.explanation.results import (
     judge,
     to_judge,
 )
+from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import MissingError
 from skgraphkde.graphs.schema import unread_attributes
@@ -126,7 +133,7 @@ def find(
         groups = page.groups
     else:
         groups = groups_of(detector)
-        judged = judge(detector, known, n_reasons=N_REASONS, node_names=ids, own=own)
+        judged = _judged(detector, known, ids, own)
         table = table_of(known, judged)
         table["group"] = group_numbers(groups, len(known))
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]
@@ -138,6 +145,20 @@ def find(
     _echo_anomalies(detector, names, judged, groups, output)
     if saved is not None:
         detector.save(saved)
+
+
+def _judged(
+    detector: GraphKDEDetector, graphs: GraphBatch, ids: list[list], own: np.ndarray
+) -> list[Judgement]:
+    """Judge the graphs of `fit`, with reasons for anomalies: those of all take far longer."""
+    judged = judge(detector, graphs, n_reasons=0, own=own)
+    odd = [i for i, judgement in enumerate(judged) if judgement.is_anomaly]
+    if odd:
+        names = [ids[i] for i in odd]
+        of_odd = judge(detector, graphs[odd], n_reasons=N_REASONS, node_names=names, own=own[odd])
+        for i, judgement in zip(odd, of_odd, strict=True):
+            judged[i] = judgement
+    return judged
 
 
 def _echo_anomalies(

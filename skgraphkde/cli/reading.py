@@ -71,8 +71,8 @@ class GraphFiles:
             return read_batch_and_ids(self.sources, schema, self.on_error, bar.update)
 
     def stage(self, name: str) -> None:
-        """Say on stderr what begins, in a line of a log, which has no bars."""
-        if not (self.quiet or sys.stderr.isatty()):
+        """Say on stderr what begins; a log has these lines and no bars."""
+        if not self.quiet:
             echo(name, err=True)
 
     def _sources(self) -> list[Source]:

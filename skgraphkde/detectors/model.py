@@ -215,10 +215,9 @@ class GraphModel:
         ndarray of shape (n_views, n_graphs)
         """
         own = np.full(len(graphs), -1) if own is None else own
+        context = self.context(graphs) if context is None else context
         index = self.reference_index
-        if context is not None:
-            return _scores_in_context(self.views, self.embedding, context, own, index, verbose)
-        return _view_scores(self.views, self.embedding, self.clouds, graphs, own, index, verbose)
+        return _view_scores(self.views, self.embedding, context, own, index, verbose)
 
     def log_densities(
         self,
@@ -243,8 +242,8 @@ class GraphModel:
         """
         own = np.full(len(graphs), -1) if own is None else own
         embedding = self.embedding if embedding is None else embedding
-        densities, index = embedding.densities, self.reference_index
-        return _view_scores(densities, embedding, self.clouds, graphs, own, index)
+        context = Context(graphs, embedding, self.clouds)
+        return _view_scores(embedding.densities, embedding, context, own, self.reference_index)
 
     def context(self, graphs: GraphBatch) -> Context:
         """Context of one call on some graphs."""
@@ -464,7 +463,8 @@ def fit_model(
         fitted_encoder.prepare(flows)
         bar.update()
         clouds = embedding.of_references(references, of_references, verbose)
-        context = Context.of_references(references, clouds)
+        context = Context(references, embedding, clouds)
+        context.clouds = clouds
         of_all = context if are_all else Context(graphs, embedding, clouds)
         for view in views:
             bar.set_description(view.name)
@@ -482,23 +482,21 @@ def fit_model(
             views = [*views, *confirmed]
         bar.set_description("leave-one-out scores")
         own = np.arange(len(graphs))
-        if are_all:
-            scores = _scores_in_context(views, embedding, context, own, chosen, verbose)
-        else:
-            scores = _view_scores(views, embedding, clouds, graphs, own, chosen, verbose)
+        scores = _view_scores(views, embedding, of_all, own, chosen, verbose)
         # A category that only one graph has is unseen when that graph is left out.
         forgetful, has_own_category = features.without_own_values(graphs)
         some = np.flatnonzero(has_own_category)
         if len(some):
             without = Embedding(forgetful, fitted_encoder, densities)
-            left_out = _view_scores(densities, without, clouds, graphs[some], some, chosen)
+            context = Context(graphs[some], without, clouds)
+            left_out = _view_scores(densities, without, context, some, chosen)
             for density, of_density in zip(densities, left_out, strict=True):
                 scores[views.index(density), some] = of_density
         finite(scores.T)  # a row for each graph, which an error names
     weights = None
     if anomalies is not None:
         unknown = np.full(len(anomalies), -1)
-        rows = _view_scores(views[:given], embedding, clouds, anomalies, unknown, chosen)
+        rows = _view_scores(views[:given], embedding, of_anomalies, unknown, chosen)
         judged = np.zeros(len(graphs), dtype=bool) if judged is None else judged
         weights = _learned(views, scores, rows, judged)
     by_label = graphs.labels is not None
@@ -543,35 +541,35 @@ def _learned(
     return learn_weights(prior, -training.T, finite(surprises), judged)
 
 
-def _scores_in_context(
+def _view_scores(
     views: Sequence[View],
     embedding: Embedding,
     context: Context,
     own: np.ndarray,
     reference_index: np.ndarray,
-    verbose: int,
-) -> np.ndarray:
-    """Scores of the graphs of a context in each view, block by block."""
-    scores = np.empty((len(views), len(own)))
-    for block in progress(embedding.blocks(context.graphs), "scoring", verbose):
-        scores[:, block] = _scores_of_block(views, context.part(block), own[block], reference_index)
-    return scores
-
-
-def _view_scores(
-    views: Sequence[View],
-    embedding: Embedding,
-    clouds: Clouds,
-    graphs: GraphBatch,
-    own: np.ndarray,
-    reference_index: np.ndarray,
     verbose: int = 0,
 ) -> np.ndarray:
-    """Scores of graphs in each view, block by block, shape (n_views, n_graphs)."""
-    scores = np.empty((len(views), len(graphs)))
-    for block in progress(embedding.blocks(graphs), "scoring", verbose):
-        context = Context(graphs[block], embedding, clouds)
-        scores[:, block] = _scores_of_block(views, context, own[block], reference_index)
+    """Scores of the graphs of a context in each view, block by block, checked."""
+    scores, of_references = np.empty((len(views), len(own))), references_of(own, reference_index)
+    per_pair = max(density.bytes_per_pair for density in embedding.densities)
+    blocks = embedding.blocks(context.graphs, per_pair * len(reference_index))
+    for block in progress(blocks, "scoring", verbose):
+        part = context.part(block)
+        n_graphs = len(part.graphs)
+        for i, view in enumerate(views):
+            index = own if view.uses_all_graphs else of_references
+            found = view.scores(part.graphs, index[block], part)
+            if np.shape(found) != (n_graphs,):
+                raise ValueError(
+                    f"{type(view).__name__}.scores must return one score for each of {n_graphs} "
+                    f"graphs, and returned an array of shape {np.shape(found)}"
+                )
+            if not view.uses_points and not np.isfinite(found).all():
+                wrong = found[~np.isfinite(found)][0]
+                raise ValueError(
+                    f"{type(view).__name__}.scores returned {wrong}: scores must be finite"
+                )
+            scores[i, block] = found
     return scores
 
 
@@ -587,28 +585,6 @@ def references_of(own: np.ndarray, reference_index: np.ndarray) -> np.ndarray:
     """
     place = np.minimum(np.searchsorted(reference_index, own), len(reference_index) - 1)
     return np.where(reference_index[place] == own, place, -1)
-
-
-def _scores_of_block(
-    views: Sequence[View], context: Context, own: np.ndarray, reference_index: np.ndarray
-) -> np.ndarray:
-    """Scores of the graphs of a context in each view, checked."""
-    graphs, scores = context.graphs, np.empty((len(views), len(context.graphs)))
-    of_references = references_of(own, reference_index)
-    for i, view in enumerate(views):
-        found = view.scores(graphs, own if view.uses_all_graphs else of_references, context)
-        if np.shape(found) != (len(graphs),):
-            raise ValueError(
-                f"{type(view).__name__}.scores must return one score for each of {len(graphs)} "
-                f"graphs, and returned an array of shape {np.shape(found)}"
-            )
-        if not view.uses_points and not np.isfinite(found).all():
-            wrong = found[~np.isfinite(found)][0]
-            raise ValueError(
-                f"{type(view).__name__}.scores returned {wrong}: scores must be finite"
-            )
-        scores[i] = found
-    return scores
 
 
 def _check_range(graphs: GraphBatch, features: NodeFeatures, limit: float) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.refinement import factorize, hash64, hash_points, quantize
+from skgraphkde.graphs.refinement import hash64, hash_points, quantize
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,50 +45,28 @@ class DiscreteMeasures:
         -------
         DiscreteMeasures
         """
-        sizes = np.diff(ptr)
-        weights = sp.csr_array(
-            (np.repeat(1.0 / sizes, sizes), np.arange(len(points)), ptr),
-            shape=(len(sizes), len(points)),
-        )
-        return cls(points, weights, sizes)
+        return cls.of_nodes(points, np.arange(len(points)), ptr)
 
     @classmethod
-    def from_colors(
-        cls,
-        points: Any,
-        colors_of_points: np.ndarray,
-        colors: np.ndarray,
-        ptr: np.ndarray,
-    ) -> DiscreteMeasures:
-        """Make uniform measures on samples, where all samples of one color share a point.
+    def of_nodes(cls, points: Any, index: np.ndarray, ptr: np.ndarray) -> DiscreteMeasures:
+        """Make uniform measures on nodes, of which several may share a point.
 
         Parameters
         ----------
         points : ndarray of shape (n_points, d)
-        colors_of_points : ndarray of shape (n_points,)
-            Color of each point, which includes all colors of samples. The first of several points
-            of one color is used.
-        colors : ndarray of shape (n_samples,)
-            Color of each sample.
+        index : ndarray of shape (n_nodes,), int
+            The point of each node.
         ptr : ndarray of shape (n_measures + 1,)
-            Measure i is uniform on the samples ``ptr[i]`` to ``ptr[i + 1] - 1``.
+            Measure i is uniform on the nodes ``ptr[i]`` to ``ptr[i + 1] - 1``.
 
         Returns
         -------
         DiscreteMeasures
         """
-        # The order of the points keeps those of a measure together.
-        first, number = factorize(
-            np.concatenate([x.astype(np.uint64) for x in (colors_of_points, colors)])
-        )
         sizes = np.diff(ptr)
-        weights = sp.csr_array(
-            (np.repeat(1.0 / sizes, sizes), number[len(colors_of_points) :], np.array(ptr)),
-            shape=(len(sizes), len(first)),
-        )
+        csr = np.repeat(1.0 / sizes, sizes), index.copy(), np.array(ptr)
+        weights = sp.csr_array(csr, shape=(len(sizes), len(points)))
         weights.sum_duplicates()
-        if len(first) < len(points):
-            points = points[first]
         return cls(points, weights, sizes)
 
     @cached_property

@@ -219,13 +219,12 @@ class Trainer:
 
     def _clouds(self, graphs: GraphBatch) -> DiscreteMeasures:
         """Clouds of points of graphs, as tensors, with gradients where torch records."""
-        colors = node_colors(graphs, self.encoder.n_layers)
-        flow = MessageFlow.of(graphs, colors)
+        flow = MessageFlow.of(graphs, node_colors(graphs, self.encoder.n_layers))
         if isinstance(self.encoder, EncoderModule):
             points = self.encoder.points(flow, self.generator)
         else:
             points = torch.from_numpy(self.encoder.encode(flow)).float()
-        return DiscreteMeasures.from_colors(points, flow.colors, colors[-1], graphs.node_ptr)
+        return DiscreteMeasures.of_nodes(points, flow.rounds[-1][1], graphs.node_ptr)
 
     def _embed(self, clouds: DiscreteMeasures) -> list[Any]:
         """Clouds with what the distance of each density needs of them."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -53,15 +54,10 @@ class Context:
         self._embed = embed
         self._shared: dict[tuple, Any] = {}
 
-    @classmethod
-    def of_references(cls, references: GraphBatch, clouds: Clouds) -> Context:
-        """Context of references to which views are fitted, and of which the clouds are known."""
-        return cls(references, lambda _: clouds, clouds)
-
-    @property
+    @cached_property
     def clouds(self) -> Clouds:
         """Clouds of points of the graphs, for each view that has `uses_points`."""
-        return self.shared(self._embed)
+        return self._embed(self.graphs)
 
     def shared(self, compute: Callable[..., Any], *arguments: Any) -> Any:
         """Result of ``compute(graphs, *arguments)``, which is computed once in a call.
@@ -81,14 +77,15 @@ class Context:
         return self._shared[key]
 
     def part(self, block: slice | np.ndarray) -> Context:
-        """Context of some of the graphs."""
-        part = Context(self.graphs[block], lambda _: _parts(self.clouds, block), self.known)
+        """Context of some of the graphs, with those of the results for all that are known."""
+        graphs = self.graphs[block]
+        if graphs is self.graphs:
+            return self
+        part = Context(graphs, self._embed, self.known)
+        if "clouds" in vars(self):
+            part.clouds = {view: measures[block] for view, measures in self.clouds.items()}
         part.squared = {view: squared[block] for view, squared in self.squared.items()}
         return part
-
-
-def _parts(clouds: Clouds, block: slice | np.ndarray) -> Clouds:
-    return {view: measures[block] for view, measures in clouds.items()}
 
 
 class Property(NamedTuple):

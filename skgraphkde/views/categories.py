@@ -7,6 +7,7 @@ if they are new, and how frequent they are.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -235,6 +236,11 @@ class Vocabulary:
             return self.node_keys(graphs)
         return np.zeros(graphs.n_nodes, dtype=np.uint64)
 
+    @cached_property
+    def _values(self) -> list[tuple]:
+        """Values of each of several categories of nodes."""
+        return [tuple(dict.fromkeys(column)) for column in zip(*self.labels, strict=True)]
+
     def value_keys(self, graphs: GraphBatch, i: int) -> np.ndarray:
         """Color of each node by one of its categories.
 
@@ -249,8 +255,7 @@ class Vocabulary:
         ndarray of shape (n_nodes,), uint64
         """
         values = graphs.values_by_category("node")[self.names[i]]
-        vocabulary = dict.fromkeys(label[i] for label in self.labels)
-        return hash64(codes_in(values, vocabulary)[graphs.labels].astype(np.uint64))
+        return hash64(codes_in(values, self._values[i])[graphs.labels].astype(np.uint64))
 
     def graph_keys(self, graphs: GraphBatch, name: str) -> np.ndarray:
         """Color of each graph by one of its own categories, shape (n_graphs,)."""

@@ -168,24 +168,13 @@ class Density(View):
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Log densities of graphs, see :meth:`View.scores`."""
-        Q, known = context.known[self], context.squared.get(self)
-        scores = np.empty(len(graphs))
-        parts = blocks(np.full(len(graphs), float(self.bytes_per_pair * len(Q))))
-        for block in parts:
-            if known is not None:
-                squared = known[block]
-            elif len(parts) == 1:
-                squared = self.squared(context.clouds[self], Q)
-            else:
-                squared = self.squared(context.clouds[self][block], Q)
-            log_weights = None
-            if self.size_bandwidths_ is not None:
-                some = graphs[block]
-                log_weights = log_size_kernel(some, self.references_, self.size_bandwidths_)
-            left_out = own[block, np.newaxis] == np.arange(len(Q))
-            mixture = self.logits_, self.bandwidths_
-            scores[block] = log_densities(squared, *mixture, log_weights, left_out)
-        return scores
+        Q, squared, log_weights = context.known[self], context.squared.get(self), None
+        if squared is None:
+            squared = self.squared(context.clouds[self], Q)
+        if self.size_bandwidths_ is not None:
+            log_weights = log_size_kernel(graphs, self.references_, self.size_bandwidths_)
+        left_out = own[:, np.newaxis] == np.arange(len(Q))
+        return log_densities(squared, self.logits_, self.bandwidths_, log_weights, left_out)
 
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
         """Squared distances between clouds of points, checked.

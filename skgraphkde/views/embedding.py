@@ -72,15 +72,19 @@ class Embedding:
 
     def of_flows(self, graphs: GraphBatch, flows: Sequence[MessageFlow]) -> Clouds:
         """Embed graphs whose :meth:`flows` are known."""
-        colors = np.concatenate([flow.colors for flow in flows])
-        first, _ = factorize(colors)  # a point of several blocks is that of the first
-        is_first = np.zeros(len(colors), dtype=bool)
+        cuts = np.cumsum([len(flow.colors) for flow in flows])[:-1]
+        first, number = factorize(np.concatenate([flow.colors for flow in flows]))
+        is_first = np.zeros(len(number), dtype=bool)
         is_first[first] = True
-        of_flows = np.split(is_first, np.cumsum([len(flow.colors) for flow in flows])[:-1])
-        points = (self._points(*pair) for pair in zip(flows, of_flows, strict=True))
-        cloud = next(points) if len(flows) == 1 else np.concatenate(list(points))
-        of_nodes = np.concatenate([flow.colors[flow.rounds[-1][1]] for flow in flows])
-        measures = DiscreteMeasures.from_colors(cloud, colors[first], of_nodes, graphs.node_ptr)
+        clouds, of_nodes = [], []  # a point of several blocks is that of the first
+        for flow, chosen, index in zip(
+            flows, np.split(is_first, cuts), np.split(number, cuts), strict=True
+        ):
+            points = self.encoder.encode(flow)
+            clouds.append(points if chosen.all() else points[chosen])
+            of_nodes.append(index[flow.rounds[-1][1]])
+        cloud = clouds[0] if len(clouds) == 1 else np.concatenate(clouds)
+        measures = DiscreteMeasures.of_nodes(cloud, np.concatenate(of_nodes), graphs.node_ptr)
         return {density: density.distance_.embed(measures) for density in self.densities}
 
     def of_references(
@@ -100,16 +104,14 @@ class Embedding:
                 parts[density].append(EmbeddedMeasures.without_points([measures]))
         return {density: EmbeddedMeasures.without_points(x) for density, x in parts.items()}
 
-    def _points(self, flow: MessageFlow, chosen: np.ndarray) -> Any:
-        points = self.encoder.encode(flow)
-        return points if chosen.all() else points[chosen]
-
-    def blocks(self, graphs: GraphBatch) -> list[slice]:
+    def blocks(self, graphs: GraphBatch, compared: float = 0.0) -> list[slice]:
         """Split graphs into blocks of arrays within BLOCK_BYTES and `working_memory`.
 
         Parameters
         ----------
         graphs : GraphBatch
+        compared : float, default=0.0
+            Bytes that a comparison of one graph with the references takes.
 
         Returns
         -------
@@ -117,4 +119,4 @@ class Embedding:
         """
         per_node = 8 * (2 * self.encoder.in_dim + 6 * self.encoder.out_dim)
         factor = max(1.0, memory_limit() / BLOCK_BYTES)
-        return blocks(factor * per_node * graphs.n_nodes_per_graph)
+        return blocks(np.maximum(factor * per_node * graphs.n_nodes_per_graph, compared))

@@ -6,7 +6,7 @@ Leman, 1968). Those of all radii have one numbering, that of the references.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skgraphkde._utils import blocks, compiled
+from skgraphkde._utils import compiled
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import known_name, usually
 from skgraphkde.graphs.refinement import factorize, refined
@@ -98,22 +98,6 @@ class Neighborhoods:
         number[is_new] = n + np.arange(is_new.sum())
         return number[code].reshape(colors.shape)
 
-    def count(self, graphs: GraphBatch, numbers: np.ndarray) -> sp.csr_array:
-        """Numbers of nodes of graphs with each neighborhood.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        numbers : ndarray of shape (radius + 1, n_nodes), int
-            The result of :meth:`numbers`.
-
-        Returns
-        -------
-        csr_array of int
-        """
-        graph = np.tile(graphs.graph_of_node, self.radius + 1)
-        return count_pairs(graph, numbers.ravel(), (len(graphs), int(numbers.max()) + 1))
-
     def is_new(self, own: np.ndarray, context: Context) -> np.ndarray:
         """Mark neighborhoods that no known graph has.
 
@@ -154,7 +138,9 @@ class NeighborhoodCounts:
 
     def __init__(self, references: GraphBatch, neighborhoods: Neighborhoods) -> None:
         numbers = neighborhoods.numbers(references)
-        self.__setstate__({"counts": neighborhoods.count(references, numbers)})
+        graph = np.tile(references.graph_of_node, len(numbers))
+        shape = len(references), int(numbers.max()) + 1
+        self.__setstate__({"counts": count_pairs(graph, numbers.ravel(), shape)})
 
     def __getstate__(self) -> dict[str, Any]:
         return {"counts": self.counts}  # from which the rest follows
@@ -166,24 +152,30 @@ class NeighborhoodCounts:
         self.column_sets = as_sets(self.columns)
         self.totals, self.n_kinds = self.counts.sum(axis=1), np.diff(self.counts.indptr)
 
-    def sums_of_minima(self, counts: sp.csr_array, columns: sp.csr_array) -> np.ndarray:
-        """Sum over neighborhoods of the smaller count of a graph and of a reference.
+    def in_common(
+        self, graphs: GraphBatch, numbers: np.ndarray, columns: sp.csr_array
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Neighborhoods that a graph and a reference have in common.
 
         Parameters
         ----------
-        counts : csr_array
-            Of graphs, see :meth:`Neighborhoods.count`.
+        graphs : GraphBatch
+        numbers : ndarray of shape (radius + 1, n_nodes), int
+            See :meth:`Neighborhoods.numbers`.
         columns : csr_array
-            Of the references, see `columns`.
+            Of the references: `columns`, or `column_sets`.
 
         Returns
         -------
-        ndarray of shape (n_graphs, n_references)
+        shared : ndarray of shape (n_graphs, n_references)
+            Sum over neighborhoods of the smaller number of a graph and of a reference.
+        n_kinds : ndarray of shape (n_graphs,)
+            Number of distinct neighborhoods of each graph.
         """
-        out = np.zeros((counts.shape[0], self.n_references))
-        graphs, known = ((x.indptr, x.indices, x.data) for x in (counts, columns))
-        _add_minima(*graphs, *known, out)
-        return out
+        shared, n_kinds = np.zeros((len(graphs), self.n_references)), np.zeros(len(graphs))
+        known = columns.indptr, columns.indices, columns.data
+        _add_common(numbers, graphs.node_ptr, *known, shared, n_kinds)
+        return shared, n_kinds
 
 
 class NeighborhoodView(View):
@@ -238,28 +230,24 @@ class ComparedNeighborhoods(NeighborhoodView):
         by_label = self.neighborhoods_.vocabulary.by_label
         known = others.shared(Neighborhoods, self.radius, by_label)
         counts = others.shared(NeighborhoodCounts, known)
-        return self._distances_to(known, counts, context)(slice(None))
+        return self._distances_to(known, counts, context)
 
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
-    ) -> Callable[[slice], np.ndarray]:
-        """Function of a slice of the graphs that returns their distances to known graphs."""
+    ) -> np.ndarray:
+        """Distances to known graphs, shape (n_graphs, n_known)."""
         raise NotImplementedError(f"{type(self).__name__} has no distances between graphs")
 
 
-def nearest(
-    distances_of: Callable[[slice], np.ndarray], own: np.ndarray, n_references: int, k: int
-) -> tuple[np.ndarray, np.ndarray]:
+def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Find the nearest references of graphs, without the graphs themselves.
 
     Parameters
     ----------
-    distances_of : callable
-        Function of a slice of the graphs that returns an array of their distances to all
-        references. The slices are such that it fits into working_memory.
+    distances : ndarray of shape (n_graphs, n_references)
+        Those of a graph to itself are overwritten.
     own : ndarray of shape (n_graphs,)
         Index of the reference that equals each graph and is excluded, or -1.
-    n_references : int
     k : int
         Number of nearest references, smaller than n_references if a graph is one of them.
 
@@ -270,25 +258,27 @@ def nearest(
     first : ndarray of shape (n_graphs,), int
         Index of the nearest one.
     """
-    mean, first = np.empty(len(own)), np.empty(len(own), dtype=int)
-    for block in blocks(np.full(len(own), 8.0 * 4 * n_references)):
-        distances, of_block = distances_of(block), own[block]
-        is_own = of_block >= 0
-        distances[np.flatnonzero(is_own), of_block[is_own]] = np.inf
-        mean[block] = np.partition(distances, k - 1, axis=1)[:, :k].mean(axis=1)
-        first[block] = distances.argmin(axis=1)
-    return mean, first
+    is_own = own >= 0
+    distances[np.flatnonzero(is_own), own[is_own]] = np.inf
+    mean = np.partition(distances, k - 1, axis=1)[:, :k].mean(axis=1)
+    return mean, distances.argmin(axis=1)
 
 
 @compiled
-def _add_minima(indptr, indices, values, first, references, known, out):
-    """out[i, j] += the sum over columns of the smaller value of graph i and of reference j."""
-    for i in range(len(out)):
-        for a in range(indptr[i], indptr[i + 1]):
-            column = indices[a]
+def _add_common(numbers, node_ptr, first, references, known, shared, n_kinds):
+    """Add what :meth:`NeighborhoodCounts.in_common` returns; columns are those of a CSR matrix."""
+    for i in range(len(shared)):
+        found = np.sort(numbers[:, node_ptr[i] : node_ptr[i + 1]].flatten())
+        start = 0
+        for stop in range(1, len(found) + 1):
+            if stop < len(found) and found[stop] == found[start]:
+                continue
+            column, n_nodes = found[start], stop - start
             if column < len(first) - 1:
                 for b in range(first[column], first[column + 1]):
-                    out[i, references[b]] += min(values[a], known[b])
+                    shared[i, references[b]] += min(n_nodes, known[b])
+            n_kinds[i] += 1
+            start = stop
 
 
 # Any new part counts so many times as much as all nodes in new neighborhoods, if no reference has
@@ -519,23 +509,17 @@ class Tanimoto(ComparedNeighborhoods):
 
     def _most_similar(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
         """Similarity to the most similar reference, and its index."""
-        known = self.counts_
-        of_block = self._distances_to(self.neighborhoods_, known, context)
-        distances, index = nearest(of_block, own, known.n_references, 1)
+        distances = self._distances_to(self.neighborhoods_, self.counts_, context)
+        distances, index = nearest(distances, own, 1)
         return 1 - distances, index
 
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
-    ) -> Callable[[slice], np.ndarray]:
-        numbers = context.shared(neighborhoods.numbers)
-        counts = neighborhoods.count(context.graphs, numbers)
-        totals = counts.sum(axis=1)
-
-        def dissimilarity(block: slice) -> np.ndarray:
-            shared = known.sums_of_minima(counts[block], known.columns)
-            return 1 - shared / (totals[block, np.newaxis] + known.totals - shared)
-
-        return dissimilarity
+    ) -> np.ndarray:
+        numbers, graphs = context.shared(neighborhoods.numbers), context.graphs
+        shared, _ = known.in_common(graphs, numbers, known.columns)
+        totals = len(numbers) * graphs.n_nodes_per_graph
+        return 1 - shared / (totals[:, np.newaxis] + known.totals - shared)
 
     def properties(
         self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
@@ -605,23 +589,15 @@ class Neighbors(ComparedNeighborhoods):
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Minus the mean distance to the nearest references, see :meth:`View.scores`."""
-        known = self.counts_
-        k = min(self.n_neighbors, known.n_references - 1)
-        of_block = self._distances_to(self.neighborhoods_, known, context)
-        return -nearest(of_block, own, known.n_references, k)[0]
+        distances = self._distances_to(self.neighborhoods_, self.counts_, context)
+        return -nearest(distances, own, min(self.n_neighbors, self.counts_.n_references - 1))[0]
 
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
-    ) -> Callable[[slice], np.ndarray]:
+    ) -> np.ndarray:
         numbers = context.shared(neighborhoods.numbers)
-        counts = as_sets(neighborhoods.count(context.graphs, numbers))
-        n_kinds = np.diff(counts.indptr)
-
-        def distances(block: slice) -> np.ndarray:
-            shared = known.sums_of_minima(counts[block], known.column_sets)
-            return np.sqrt(n_kinds[block, np.newaxis] + known.n_kinds - 2 * shared)
-
-        return distances
+        shared, n_kinds = known.in_common(context.graphs, numbers, known.column_sets)
+        return np.sqrt(n_kinds[:, np.newaxis] + known.n_kinds - 2 * shared)
 
     def properties(
         self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context

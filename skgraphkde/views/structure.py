@@ -115,9 +115,8 @@ class Metric:
 
         Distances are those of differences, so that copies are at distance 0.
         """
-        points = self.whitened(table)
-        nobody, n = np.full(len(points), -1), len(self.points)
-        return nearest(lambda rows: cdist(points[rows], self.points), nobody, n, min(k, n))[0]
+        distances = cdist(self.whitened(table), self.points)
+        return nearest(distances, np.full(len(distances), -1), min(k, len(self.points)))[0]
 
 
 class Statistics(View):
@@ -331,11 +330,6 @@ class Statistics(View):
 
 def structure(graphs: GraphBatch) -> list[Statistic]:
     """Statistics of the structure."""
-    return list(_structure(graphs))
-
-
-def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
-    """Generate the statistics of the structure."""
     U, graph, n = graphs.underlying, graphs.graph_of_node, len(graphs)
     n_nodes = graphs.n_nodes_per_graph.astype(float)
     degrees = graphs.degrees.astype(float)
@@ -354,38 +348,40 @@ def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
     n_wedges = np.bincount(graph, degrees * (degrees - 1), n)
     n_closed = 6 * np.bincount(graph, triangles(U), n)
     variance = mean(degrees**2) - mean(degrees) ** 2
-    yield Statistic(f"number of {words.nodes}", np.log(n_nodes), node, "log")
-    yield Statistic(
-        f"number of {words.edges}", np.log1p(n_edges), 1 / (1 + n_edges.mean()), "log1p"
-    )
-    yield Statistic("density", n_edges / n_pairs, (1 / n_pairs).mean())
-    yield Statistic("mean number of neighbors", mean(degrees), node)
-    yield Statistic(
-        "standard deviation of the numbers of neighbors", np.sqrt(np.maximum(variance, 0)), node,
-        kind="statistics", fact="degrees",
-    )  # fmt: skip
-    yield Statistic(
-        f"most neighbors of one {words.node}", np.log1p(largest), 1 / (1 + largest.mean()),
-        "log1p", "size", "degrees",
-    )  # fmt: skip
-    yield Statistic(
-        "pairs with a common neighbor that are neighbors", n_closed / np.maximum(n_wedges, 1),
-        node, "share", "statistics", "triangles",
-    )  # fmt: skip
-    yield Statistic(
-        "number of separate pieces", np.log(n_components), np.log(2), "log", "size", "pieces"
-    )
     n_cycles = n_edges - n_nodes + n_components
-    yield Statistic(
-        "number of closed loops", np.log1p(n_cycles), 1 / (1 + n_cycles.mean()),
-        "log1p", "size", "edges",
-    )  # fmt: skip
-    yield Statistic(
-        f"{words.nodes} without {words.edges}", mean(degrees == 0), node,
-        "share", "statistics", "isolated nodes",
-    )  # fmt: skip
-    yield Statistic(f"{words.nodes} with one neighbor", mean(degrees == 1), node, "share")
-    yield Statistic(f"{words.nodes} with two neighbors", mean(degrees == 2), node, "share")
+    found = [
+        Statistic(f"number of {words.nodes}", np.log(n_nodes), node, "log"),
+        Statistic(
+            f"number of {words.edges}", np.log1p(n_edges), 1 / (1 + n_edges.mean()), "log1p"
+        ),
+        Statistic("density", n_edges / n_pairs, (1 / n_pairs).mean()),
+        Statistic("mean number of neighbors", mean(degrees), node),
+        Statistic(
+            "standard deviation of the numbers of neighbors", np.sqrt(np.maximum(variance, 0)),
+            node, kind="statistics", fact="degrees",
+        ),
+        Statistic(
+            f"most neighbors of one {words.node}", np.log1p(largest), 1 / (1 + largest.mean()),
+            "log1p", "size", "degrees",
+        ),
+        Statistic(
+            "pairs with a common neighbor that are neighbors", n_closed / np.maximum(n_wedges, 1),
+            node, "share", "statistics", "triangles",
+        ),
+        Statistic(
+            "number of separate pieces", np.log(n_components), np.log(2), "log", "size", "pieces"
+        ),
+        Statistic(
+            "number of closed loops", np.log1p(n_cycles), 1 / (1 + n_cycles.mean()),
+            "log1p", "size", "edges",
+        ),
+        Statistic(
+            f"{words.nodes} without {words.edges}", mean(degrees == 0), node,
+            "share", "statistics", "isolated nodes",
+        ),
+        Statistic(f"{words.nodes} with one neighbor", mean(degrees == 1), node, "share"),
+        Statistic(f"{words.nodes} with two neighbors", mean(degrees == 2), node, "share"),
+    ]  # fmt: skip
     if graphs.directed:
         to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
         out = np.diff(graphs.adjacency.indptr) > 0
@@ -393,7 +389,8 @@ def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
             (f"{words.nodes} with outgoing {words.edges} only", out & ~to, "sources"),
             (f"{words.nodes} with incoming {words.edges} only", to & ~out, "sinks"),
         ):
-            yield Statistic(name, mean(values), node, "share", "statistics", fact)
+            found.append(Statistic(name, mean(values), node, "share", "statistics", fact))
+    return found
 
 
 def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:

@@ -86,11 +86,11 @@ def test_views_share_work_and_nothing_stays_after_a_call(monkeypatch, tmp_path):
 
     count(Embedding, "of_flows")
     count(neighborhoods.Neighborhoods, "_colors")
-    count(structure, "_structure")
-    expected = dict.fromkeys(["of_flows", "_colors", "_structure"], 1)
+    count(structure, "triangles")
+    expected = dict.fromkeys(["of_flows", "_colors", "triangles"], 1)
     detector = GraphKDEDetector().fit(TRAIN)
     # Colors of the references make the table, and are numbered once as those of other graphs.
-    n_blocks = counts.pop("_structure")
+    n_blocks = counts.pop("triangles")
     assert n_blocks <= 2
     assert counts == {"of_flows": 1, "_colors": 2 + 1}
     detector.save(tmp_path / "model.skg")

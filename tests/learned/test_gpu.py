@@ -67,8 +67,8 @@ def test_mmd_and_its_gradient_equal_the_formula(dtype, features, correction, sym
 
 def test_shared_points_and_parts_of_measures():
     rng = np.random.RandomState(0)
-    colors, ptr = rng.randint(7, size=20), np.array([0, 4, 13, 14, 20])
-    arrays = DiscreteMeasures.from_colors(rng.standard_normal((7, 3)), np.arange(7), colors, ptr)
+    index, ptr = rng.randint(7, size=20), np.array([0, 4, 13, 14, 20])
+    arrays = DiscreteMeasures.of_nodes(rng.standard_normal((7, 3)), index, ptr)
     tensors = DiscreteMeasures(torch.from_numpy(arrays.points), arrays.weights, arrays.sizes)
     distance = FittedMMD(GAMMAS, 1.0)
     embedded = gpu.embed(distance, tensors)

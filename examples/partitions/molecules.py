@@ -1,0 +1,94 @@
+"""Find the odd molecules of files that are too many for one process, on a Dask cluster.
+
+Run it with ``OMP_NUM_THREADS=1 python molecules.py parts/*.smi -o scores --workers 2``.
+"""
+
+import argparse
+import hashlib
+import heapq
+import resource
+from pathlib import Path
+
+import pandas as pd
+from dask import compute, delayed
+from dask.distributed import Client
+from rdkit import Chem
+
+import skgraphkde
+
+
+def lines_of(path: Path) -> list[str]:
+    """The molecules of one partition: a SMILES and a name in each line."""
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def read(lines: list[str]) -> list[Chem.Mol]:
+    """Molecules of lines."""
+    return [Chem.MolFromSmiles(line.split(maxsplit=1)[0]) for line in lines]
+
+
+def smallest(lines: list[str], n: int) -> list[str]:
+    """The n lines with the smallest hashes, which depend on no order and no partition."""
+    return heapq.nsmallest(n, lines, key=lambda x: hashlib.blake2b(x.encode()).digest())
+
+
+@delayed
+def sample(path: Path, n: int) -> list[str]:
+    """Lines of one partition that the sample of all partitions may contain."""
+    return smallest(lines_of(path), n)
+
+
+@delayed
+def merge(parts: list[list[str]], n: int) -> list[str]:
+    """The sample of several partitions."""
+    return smallest([line for part in parts for line in part], n)
+
+
+@delayed
+def score(path: Path, model: Path, known: dict[str, float], output: Path) -> int:
+    """Score a partition, and write a table of it; molecules of the sample have a score by it."""
+    lines, detector = lines_of(path), skgraphkde.load(model)
+    new = [line for line in lines if line not in known]
+    scores = known | dict(zip(new, detector.score_samples(read(new)), strict=True))
+    table = pd.DataFrame({"molecule": lines, "score": [scores[line] for line in lines]})
+    table["is_odd"] = table["score"] < detector.offset_
+    table.to_parquet(output / f"{path.stem}.parquet")
+    return int(table["is_odd"].sum())
+
+
+def find(paths: list[Path], output: Path, n_sample: int) -> int:
+    """Fit on a sample of all partitions, score each of them, and return the number of odd ones."""
+    output.mkdir(exist_ok=True)
+    parts = [sample(path, n_sample) for path in paths]
+    while len(parts) > 1:  # no process holds the lines of all partitions
+        parts = [merge(parts[i : i + 8], n_sample) for i in range(0, len(parts), 8)]
+    [lines] = compute(*parts)
+    detector = skgraphkde.GraphKDEDetector(schema="molecule", contamination=0.02, random_state=0)
+    detector.fit(read(lines)).save(output / "model.skg")
+    # A molecule of the sample is judged by the others: by itself, it would look usual.
+    known = delayed(dict(zip(lines, detector.training_scores_.tolist(), strict=True)))
+    return sum(compute(*(score(path, output / "model.skg", known, output) for path in paths)))
+
+
+def peak() -> float:
+    """Largest memory of this process so far, in GiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def main() -> None:
+    """Start workers on this machine; ``Client("scheduler:8786")`` takes those of a cluster."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("paths", nargs="+", type=Path)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--sample", type=int, default=20_000)
+    options = parser.parse_args()
+    with Client(n_workers=options.workers, threads_per_worker=1, dashboard_address=None) as client:
+        n_odd = find([path.resolve() for path in options.paths], options.output, options.sample)
+        print(f"{n_odd} odd molecules: {options.output}")
+        workers = ", ".join(f"{x:.2f}" for x in client.run(peak).values())
+        print(f"GiB: {workers} of the workers, {peak():.2f} of this process")
+
+
+if __name__ == "__main__":
+    main()

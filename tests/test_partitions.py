@@ -1,0 +1,47 @@
+"""The example of a partitioned list: the same numbers, however the list is divided."""
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skgraphkde
+
+dask = pytest.importorskip("dask", reason="dask is not installed")
+Chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
+pytest.importorskip("distributed", reason="distributed is not installed")
+
+PATH = Path(__file__).parents[1] / "examples" / "partitions" / "molecules.py"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*(seem to be training graphs|that fit did not see)")
+def test_partitions_have_the_numbers_of_one_list(tmp_path):
+    spec = importlib.util.spec_from_file_location("partitions_of_molecules", PATH)
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    chains = ["C" * n + end for n in range(1, 16) for end in ("O", "N", "Cl", "=O")]
+    lines = [f"{text} M{i}" for i, text in enumerate([*chains, "C[Te]C", "[SiH3]C"])]
+    tables = []
+    for name, cuts in (("one", [0, 62]), ("two", [0, 23, 62])):
+        paths = []
+        for i, (start, stop) in enumerate(itertools.pairwise(cuts)):
+            paths.append(tmp_path / f"{name}{i}.smi")
+            paths[-1].write_text("\n".join(lines[start:stop]))
+        with dask.config.set(scheduler="synchronous"):
+            n_odd = example.find(paths, tmp_path / name, 40)
+        table = pd.concat(pd.read_parquet(x) for x in sorted((tmp_path / name).glob("*.parquet")))
+        assert table["molecule"].tolist() == lines
+        assert table["is_odd"].sum() == n_odd > 0
+        tables.append(table)
+    np.testing.assert_array_equal(*(table["score"] for table in tables))
+    detector = skgraphkde.load(tmp_path / "two" / "model.skg")
+    assert len(detector.training_scores_) == 40
+    new = [i for i, line in enumerate(lines) if line not in example.smallest(lines, 40)]
+    expected = detector.score_samples([Chem.MolFromSmiles(lines[i].split()[0]) for i in new])
+    np.testing.assert_allclose(tables[1]["score"].to_numpy()[new], expected, rtol=1e-9)
+    in_order = np.sort(np.delete(tables[1]["score"].to_numpy(), new))
+    np.testing.assert_allclose(in_order, np.sort(detector.training_scores_), rtol=1e-9)
