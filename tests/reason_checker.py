@@ -200,7 +200,24 @@ class Checker:
                     found.add(self._edge_name(graph, u, v, names))
             for name in self.schema.edge_categories:
                 found.add(f"{name}={graph.edges[u, v].get(name)}")
+        for names in [self.together, ["label"]] if by is None else [[by]]:
+            if names and set(names) <= set(categories):
+                found |= {self._node_and_neighbors(graph, v, names) for v in graph}
         return found | self._pairs(graph)
+
+    def _node_and_neighbors(self, graph, v, names):
+        """A node with all that is next to it, as they are written."""
+        near = Counter()
+        for u, w, data in graph.edges(data=True):
+            kinds = self.schema.edge_categories
+            line = f"-{self._words(data, kinds)}- " if kinds else ""
+            for x, y, way in ((u, w, "to "), (w, u, "from ")):
+                if x == v:
+                    other = self._words(graph.nodes[y], names)
+                    near[f"{way if self.directed else ''}{line}{other}"] += 1
+        told = [f"{x} ({n} times)" if n > 1 else x for x, n in sorted(near.items())]
+        others = f"with no neighbors but {' and '.join(told)}" if told else "without neighbors"
+        return f"{self._words(graph.nodes[v], names)} {others}"
 
     def _pairs(self, graph):
         """Pairs of different steps with the same value of another category."""

@@ -87,6 +87,7 @@ CHANGES = {
     "GraphSchema.graph_categories": (TYPED, "schema__graph_categories", "kind"),
     "GraphSchema.graph_numbers": (TYPED, "schema__graph_numbers", "total"),
     "GraphSchema.edge_weight": (TYPED, "schema__edge_weight", "w"),
+    "GraphSchema.call": (TYPED, "schema__call", {"nodes": "steps"}),
     "GraphSchema.directed": (TYPED, "schema__directed", False),
     "GraphSchema.missing": (
         {"schema": GraphSchema(node_numbers="y")},
@@ -215,7 +216,9 @@ def outcome(detector, monkeypatch, train, test):
             return str(error)
     results = [scores, detector.predict(test), [detector.offset_], detector.calibration_scores_]
     results += [detector.history_.get("loss", []), detector.history_.get("mixture_weights", [])]
-    results = [np.asarray(x).tolist() for x in [*results, detector.score(test)]]
+    results = [
+        np.asarray(x).tolist() for x in [*results, detector.score(test), detector.schema_.words]
+    ]
     return str((results, sorted(set(seen)), bool(errors.getvalue())))
 
 

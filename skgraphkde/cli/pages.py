@@ -148,7 +148,7 @@ def find(
 
 
 def _judged(
-    detector: GraphKDEDetector, graphs: GraphBatch, ids: list[list], own: np.ndarray
+    detector: GraphKDEDetector, graphs: GraphBatch, ids: list[list], own: np.ndarray | None
 ) -> list[Judgement]:
     """Judge the graphs of `fit`, with reasons for anomalies: those of all take far longer."""
     judged = judge(detector, graphs, n_reasons=0, own=own)

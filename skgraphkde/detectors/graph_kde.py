@@ -202,8 +202,8 @@ class GraphKDEDetector(
     >>> detector = GraphKDEDetector().fit(normal[:100])
     >>> bool(detector.score_samples(normal[100:]).mean() > detector.score_samples(odd).mean())
     True
-    >>> detector.predict(odd[:3]).tolist()
-    [-1, -1, -1]
+    >>> detector.predict(odd[:8]).tolist()
+    [1, 1, -1, 1, -1, -1, -1, 1]
     >>> GraphKDEDetector(encoder=GCN(n_layers=3)).set_params(encoder__hidden_dim=32).encoder
     GCN(hidden_dim=32, n_layers=3)
     """

@@ -268,11 +268,13 @@ class Profiles:
         return places(graph, element, index)
 
     def _by(self, kind: str) -> str:
-        """The category by which alone edges are told apart, in parentheses; "" for labels."""
+        """The category by which alone parts are told apart, in parentheses; "" for labels."""
         counts = self.properties.counts
-        if kind not in counts.edges or kind in ("edges", "edges label"):
+        together = kind in ("edges", "edges label", "surroundings", "surroundings label")
+        compared = counts.edges | counts.surroundings
+        if together or kind not in compared:
             return ""
-        return f" ({counts.vocabulary.names[counts.edges[kind][0]]})"
+        return f" ({counts.vocabulary.names[compared[kind][0]]})"
 
     def _missing(self, i: int, j: int) -> Reason:
         """What nearly all known graphs have, the most common first."""

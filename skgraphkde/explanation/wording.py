@@ -239,10 +239,12 @@ def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> 
             around[v][f"from {line}{nodes[u]}"] += 1
             line = f"to {line}"
         around[u][f"{line}{nodes[v]}"] += 1
-    of = "" if kind == "surroundings" else f" ({names[0]})"
-    told = ([f"{n} times {x}" if n > 1 else x for x, n in sorted(c.items())] for c in around)
-    pairs = zip(nodes, told, strict=True)
-    return [f"{node} with only {' and '.join(x) or 'itself'}{of}" for node, x in pairs]
+    texts = []
+    for node, near in zip(nodes, around, strict=True):
+        told = [f"{x} ({n} times)" if n > 1 else x for x, n in sorted(near.items())]
+        others = f"with no neighbors but {' and '.join(told)}" if told else "without neighbors"
+        texts.append(f"{node} {others}")
+    return texts
 
 
 def _edge_kind(names: Sequence[str], value: Any) -> str:

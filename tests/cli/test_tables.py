@@ -307,5 +307,5 @@ def test_event_logs_and_spans_in_one_command(tmp_path, monkeypatch):
         document = {"resourceSpans": [{"scopeSpans": [{"spans": spans[k::2]}]}]}
         Path(f"{k}.json").write_text(json.dumps(document))
     result = run("find 0.json 1.json --spans -o spans.html")
-    assert "of 30 graphs" in result.stdout
+    assert "of 30 traces" in result.stdout
     assert "  0: " in result.stdout
