@@ -148,14 +148,14 @@ def find(
 
 
 def _judged(
-    detector: GraphKDEDetector, graphs: GraphBatch, ids: list[list], own: np.ndarray | None
+    detector: GraphKDEDetector, graphs: GraphBatch, ids: list[list], own: Any
 ) -> list[Judgement]:
     """Judge the graphs of `fit`, with reasons for anomalies: those of all take far longer."""
     judged = judge(detector, graphs, n_reasons=0, own=own)
     odd = [i for i, judgement in enumerate(judged) if judgement.is_anomaly]
     if odd:
-        names = [ids[i] for i in odd]
-        of_odd = judge(detector, graphs[odd], n_reasons=N_REASONS, node_names=names, own=own[odd])
+        names, own = [ids[i] for i in odd], own[odd]
+        of_odd = judge(detector, graphs[odd], n_reasons=N_REASONS, node_names=names, own=own)
         for i, judgement in zip(odd, of_odd, strict=True):
             judged[i] = judgement
     return judged

@@ -473,30 +473,16 @@ def fit_model(
             else:
                 view.fit(references, context)
             bar.update()
-        given = len(views)
+        given = views
         if anomalies is not None:
             of_anomalies = Context(anomalies, embedding, clouds)
-            statistics = next((view for view in views if isinstance(view, Statistics)), None)
-            compared = [view for view in views if view.has_distances]
-            confirmed = [Confirmed.of(view, statistics, of_anomalies) for view in compared]
-            views = [*views, *confirmed]
+            views = [*given, *_confirmed(given, of_anomalies)]
         bar.set_description("leave-one-out scores")
-        own = np.arange(len(graphs))
-        scores = _view_scores(views, embedding, of_all, own, chosen, verbose)
-        # A category that only one graph has is unseen when that graph is left out.
-        forgetful, has_own_category = features.without_own_values(graphs)
-        some = np.flatnonzero(has_own_category)
-        if len(some):
-            without = Embedding(forgetful, fitted_encoder, densities)
-            context = Context(graphs[some], without, clouds)
-            left_out = _view_scores(densities, without, context, some, chosen)
-            for density, of_density in zip(densities, left_out, strict=True):
-                scores[views.index(density), some] = of_density
-        finite(scores.T)  # a row for each graph, which an error names
+        scores = _leave_one_out(views, features, embedding, of_all, chosen, verbose)
     weights = None
     if anomalies is not None:
         unknown = np.full(len(anomalies), -1)
-        rows = _view_scores(views[:given], embedding, of_anomalies, unknown, chosen)
+        rows = _view_scores(given, embedding, of_anomalies, unknown, chosen)
         judged = np.zeros(len(graphs), dtype=bool) if judged is None else judged
         weights = _learned(views, scores, rows, judged)
     by_label = graphs.labels is not None
@@ -505,6 +491,37 @@ def fit_model(
     known = references, chosen, categories
     model = GraphModel(features, fitted_encoder, views, *known, scores, clouds, weights)
     return model, history
+
+
+def _confirmed(views: Sequence[View], anomalies: Context) -> list[View]:
+    """Views of the nearness to confirmed anomalies, one for each view that has distances."""
+    statistics = next((view for view in views if isinstance(view, Statistics)), None)
+    return [Confirmed.of(view, statistics, anomalies) for view in views if view.has_distances]
+
+
+def _leave_one_out(
+    views: Sequence[View],
+    features: NodeFeatures,
+    embedding: Embedding,
+    context: Context,
+    reference_index: np.ndarray,
+    verbose: int,
+) -> np.ndarray:
+    """Scores of all training graphs, each by the others, shape (n_views, n_graphs)."""
+    graphs, densities = context.graphs, embedding.densities
+    own = np.arange(len(graphs))
+    scores = _view_scores(views, embedding, context, own, reference_index, verbose)
+    # A category that only one graph has is unseen when that graph is left out.
+    forgetful, has_own_category = features.without_own_values(graphs)
+    some = np.flatnonzero(has_own_category)
+    if len(some):
+        without = Embedding(forgetful, embedding.encoder, densities)
+        of_some = Context(graphs[some], without, context.known)
+        left_out = _view_scores(densities, without, of_some, some, reference_index)
+        for density, of_density in zip(densities, left_out, strict=True):
+            scores[views.index(density), some] = of_density
+    finite(scores.T)  # a row for each graph, which an error names
+    return scores
 
 
 def _learned(
