@@ -216,7 +216,8 @@ class Checker:
                     other = self._words(graph.nodes[y], names)
                     near[f"{way if self.directed else ''}{line}{other}"] += 1
         told = [f"{x} ({n} times)" if n > 1 else x for x, n in sorted(near.items())]
-        others = f"with no neighbors but {' and '.join(told)}" if told else "without neighbors"
+        noun = "edges" if self.directed else "neighbors"
+        others = f"with no {noun} but {' and '.join(told)}" if told else "without neighbors"
         return f"{self._words(graph.nodes[v], names)} {others}"
 
     def _pairs(self, graph):

@@ -239,10 +239,10 @@ def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> 
             around[v][f"from {line}{nodes[u]}"] += 1
             line = f"to {line}"
         around[u][f"{line}{nodes[v]}"] += 1
-    texts = []
+    others_are, texts = graph.schema.words.edges if graph.directed else "neighbors", list[str]()
     for node, near in zip(nodes, around, strict=True):
         told = [f"{x} ({n} times)" if n > 1 else x for x, n in sorted(near.items())]
-        others = f"with no neighbors but {' and '.join(told)}" if told else "without neighbors"
+        others = f"with no {others_are} but {' and '.join(told)}" if told else "without neighbors"
         texts.append(f"{node} {others}")
     return texts
 
