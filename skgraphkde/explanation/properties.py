@@ -22,6 +22,8 @@ from skgraphkde.views.categories import OFTEN_NEW, means
 NEARLY_ALL = USUAL[1]
 # Rare is what so small a share of the known graphs have, or one of them.
 FEW = 0.1
+# Surroundings with an edge that so small a share has, or one, are new because of it.
+FEWEST = 0.02
 # An edge with a rare end is rare if the end is in more than so many times as many known graphs.
 RARER = 3
 
@@ -279,7 +281,8 @@ class Properties:
         """Mask of the parts that no training graph has, and that are not so because of others.
 
         Edges with a new end do not count, nor combinations of categories with a new category, nor
-        nodes with such a combination that lack a number, nor surroundings with a new edge.
+        nodes with such a combination that lack a number, nor surroundings with an edge that is new
+        or very rare.
         """
         vocabulary, known = self.counts.vocabulary, self.counts.known
         is_new = known[kind].is_new(keys, own)
@@ -292,8 +295,9 @@ class Properties:
             categories = self.counts.surroundings[kind]
             edges, source = vocabulary.edge_keys(graphs, categories), graphs.source_of_arc
             table = kind.replace("surroundings", "edges")
-            has_new = known[table].is_new(edges, own[source])
-            is_new[source[has_new]] = is_new[graphs.adjacency.indices[has_new]] = False
+            fewest = max(FEWEST * self.n_training_graphs, 1)
+            is_odd = known[table].n_graphs_of(edges, own[source]) <= fewest
+            is_new[source[is_odd]] = is_new[graphs.adjacency.indices[is_odd]] = False
         for table, nodes in self._of_ends(graphs, kind):
             for ends in self.counts.ends(graphs, kind):
                 is_new &= ~known[table].is_new(nodes[ends], own)
