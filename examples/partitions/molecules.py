@@ -18,13 +18,14 @@ import skgraphkde
 
 
 def lines_of(path: Path) -> list[str]:
-    """The molecules of one partition: a SMILES and a name in each line."""
-    return path.read_text(encoding="utf-8").splitlines()
+    """The molecules of one partition: a SMILES and a name in each line that is not empty."""
+    return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def read(lines: list[str]) -> list[Chem.Mol]:
-    """Molecules of lines."""
-    return [Chem.MolFromSmiles(line.split(maxsplit=1)[0]) for line in lines]
+def read(lines: list[str]) -> dict[str, Chem.Mol]:
+    """Molecules by their lines, without those that RDKit cannot read."""
+    molecules = {line: Chem.MolFromSmiles(line.split(maxsplit=1)[0]) for line in lines}
+    return {line: molecule for line, molecule in molecules.items() if molecule is not None}
 
 
 def smallest(lines: list[str], n: int) -> list[str]:
@@ -46,11 +47,15 @@ def merge(parts: list[list[str]], n: int) -> list[str]:
 
 @delayed
 def score(path: Path, model: Path, known: dict[str, float], output: Path) -> int:
-    """Score a partition, and write a table of it; molecules of the sample have a score by it."""
-    lines, detector = lines_of(path), skgraphkde.load(model)
-    new = [line for line in lines if line not in known]
-    scores = known | dict(zip(new, detector.score_samples(read(new)), strict=True))
-    table = pd.DataFrame({"molecule": lines, "score": [scores[line] for line in lines]})
+    """Score a partition, and write a table of it; molecules of the sample have a score by it.
+
+    Lines that cannot be read have no score.
+    """
+    lines, detector, scores = lines_of(path), skgraphkde.load(model), dict(known)
+    new = read([line for line in lines if line not in known])
+    if new:
+        scores |= dict(zip(new, detector.score_samples(list(new.values())), strict=True))
+    table = pd.DataFrame({"molecule": lines, "score": [scores.get(line) for line in lines]})
     table["is_odd"] = table["score"] < detector.offset_
     table.to_parquet(output / f"{path.stem}.parquet")
     return int(table["is_odd"].sum())
@@ -64,9 +69,10 @@ def find(paths: list[Path], output: Path, n_sample: int) -> int:
         parts = [merge(parts[i : i + 8], n_sample) for i in range(0, len(parts), 8)]
     [lines] = compute(*parts)
     detector = skgraphkde.GraphKDEDetector(schema="molecule", contamination=0.02, random_state=0)
-    detector.fit(read(lines)).save(output / "model.skg")
+    molecules = read(lines)
+    detector.fit(list(molecules.values())).save(output / "model.skg")
     # A molecule of the sample is judged by the others: by itself, it would look usual.
-    known = delayed(dict(zip(lines, detector.training_scores_.tolist(), strict=True)))
+    known = delayed(dict(zip(molecules, detector.training_scores_.tolist(), strict=True)))
     return sum(compute(*(score(path, output / "model.skg", known, output) for path in paths)))
 
 
