@@ -378,7 +378,8 @@ class GraphKDEDetector(
         """Suggest training graphs to look at next: the most anomalous ones without a verdict.
 
         Of graphs that are alike and unlike the others, and of copies, one is suggested. It counts
-        as anomalous as it would be alone, until one of them has a verdict.
+        as anomalous as it would be alone, until one of them has a verdict. A copy of a graph with
+        a verdict is not suggested.
 
         Parameters
         ----------
@@ -412,7 +413,9 @@ class GraphKDEDetector(
             group[found.members] = found.members[0]
             if not self.verdicts_[self.calibration_graphs_[found.members]].any():
                 ranks[found.members] = np.minimum(ranks[found.members], found.share)
-        unknown = np.flatnonzero((self.verdicts_ == UNKNOWN) & (self.calibration_index_ >= 0))
+        judged = self.calibration_index_[self.verdicts_ != UNKNOWN]
+        is_unknown = (self.verdicts_ == UNKNOWN) & (self.calibration_index_ >= 0)
+        unknown = np.flatnonzero(is_unknown & ~np.isin(self.calibration_index_, judged))
         index = self.calibration_index_[unknown]
         order = np.lexsort([self.calibration_scores_[index], ranks[index]])
         _, first = np.unique(group[index[order]], return_index=True)
