@@ -248,9 +248,8 @@ def test_a_file_is_replaced_in_one_step(fitted, path, monkeypatch):
     assert link.is_symlink()
 
 
-@pytest.mark.parametrize("name", ["missing/model.skg", f"{'x' * 300}.skg"])
-def test_errors_name_the_file_that_was_given(tmp_path, name):
-    path = tmp_path / name
+def test_errors_name_the_file_that_was_given(tmp_path):
+    path = tmp_path / "missing" / "model.skg"
     with pytest.raises(OSError, match=r"\.skg'$") as caught, saving.atomic_file(path):
         pass
     assert caught.value.filename == str(path)

@@ -249,8 +249,8 @@ STRANGE = [
 
 def test_any_name_makes_the_round_trip(browser, tmp_path, monkeypatch):  # noqa: F811
     draw_little(monkeypatch)
-    names = [*STRANGE, *map(str, range(17))]
-    detector = skgraphkde.GraphKDEDetector(random_state=0).fit(random_graphs(30, seed=1))
+    names = [*STRANGE, *map(str, range(9))]  # as many as the table shows
+    detector = skgraphkde.GraphKDEDetector(random_state=0).fit(random_graphs(22, seed=1))
     skgraphkde.report(detector, names=names, path=tmp_path / "page.html")
     rows = list(opened(browser, tmp_path).values())
     assert browser.find_element(By.ID, "save").text == "Save verdicts"
@@ -266,8 +266,8 @@ def test_any_name_makes_the_round_trip(browser, tmp_path, monkeypatch):  # noqa:
     until((tmp_path / "verdicts.csv").exists)
     found = read_verdicts(str(tmp_path / "verdicts.csv"))
     files = GraphFiles(["x"], {}, {}, spans=False, skip_errors=False, quiet=True)
-    assert sum(found.of(names, files)) == len(found.verdicts) >= n
-    assert len(found.ranks) == 30
+    assert found.of(names, files) == [1] * 22
+    assert len(found.ranks) == 22
 
 
 @pytest.mark.parametrize("key", [None, "a"])
