@@ -197,5 +197,9 @@ def atomic_file(path: str | os.PathLike, mode: str = "b", **options: Any) -> Ite
         with open(temporary, f"x{mode}", **options) as file:
             yield file
         os.replace(temporary, target)
+    except OSError as error:
+        if str(error.filename) != str(temporary):
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:
         temporary.unlink(missing_ok=True)

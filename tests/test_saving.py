@@ -246,3 +246,11 @@ def test_a_file_is_replaced_in_one_step(fitted, path, monkeypatch):
     clone(fitted).fit(PLAIN[0][:9]).save(link)
     assert len(skgraphkde.load(path).training_graphs_) == 9
     assert link.is_symlink()
+
+
+def test_errors_name_the_file_that_was_given(tmp_path):
+    path = tmp_path / "missing" / "model.skg"
+    with pytest.raises(OSError, match=r"\.skg'$") as caught, saving.atomic_file(path):
+        pass
+    assert caught.value.filename == str(path)
+    assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from skgraphkde.cli.output import OutputFile
+from skgraphkde.cli.output import OutputFile, is_page
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
@@ -212,7 +212,7 @@ def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
     ) -> None:
         outputs = [path for path in (output, options.get("saved")) if path is not None]
         for path in outputs:
-            is_next = options.get("verdicts") is not None and path.lower().endswith(".html")
+            is_next = options.get("verdicts") is not None and path == output and is_page(path)
             if os.path.exists(path) and not force and not is_next:
                 raise click.UsageError(
                     f"{path} exists: give --force to replace it, or another path"

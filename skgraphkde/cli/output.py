@@ -19,6 +19,7 @@ from skgraphkde.graphs.naming import printable
 from skgraphkde.saving import atomic_file
 
 TABLES = (".csv", ".jsonl", ".ndjson", ".parquet")
+PAGE = b'<meta name="generator" content="skgraphkde">'  # near the beginning of each page
 
 
 @contextlib.contextmanager
@@ -77,6 +78,11 @@ def write_table(table: pd.DataFrame, path: str | None) -> None:
 def open_output(path: str) -> AbstractContextManager[IO[str]]:
     """Open a text file that appears when it is complete."""
     return atomic_file(path, "t", encoding="utf-8", newline="")
+
+
+def is_page(path: str) -> bool:
+    """True for a file that exists and is a page of this library."""
+    return Path(path).is_file() and PAGE in Path(path).read_bytes()[:1000]
 
 
 class OutputFile(click.ParamType):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, WORDS
 from skgraphkde.graphs.files.tables import read_cells
 from skgraphkde.graphs.naming import listed, shown
+from skgraphkde.reporting.rendering import FORMULA, LONGEST
 
 # What a table may say, and "" for no verdict.
 VERDICTS = {**WORDS, "-1": ANOMALY, "1": NORMAL}
@@ -37,10 +39,30 @@ class Verdicts(NamedTuple):
 
         A name of the table that the list lacks ends the command, or is skipped as requested.
         """
-        # "./new/a.gml" is "new/a.gml".
-        marked = {os.path.normpath(name): value for name, value in self.verdicts.items()}
-        paths = [os.path.normpath(name) for name in names]
-        missing = [name for name in marked if name not in set(paths)]
+        by_text, by_path = defaultdict(list), defaultdict(list)
+        for i, name in enumerate(names):
+            for text in {name, shown(name, LONGEST).strip()}:  # the latter as pages save it
+                by_text[text].append(i)
+            by_path[os.path.normpath(name)].append(i)  # "./new/a.gml" is "new/a.gml"
+        said = dict[int, str]()  # the name in the table of each graph that has a verdict
+        missing = []
+        for name in self.verdicts:
+            places = by_text.get(name) or by_path.get(os.path.normpath(name), [])
+            if not places:
+                missing.append(name)
+            same = sorted({names[i] for i in places})
+            if len(same) > 1:
+                raise click.ClickException(
+                    f"{self.path} names {shown(name)}, which may be "
+                    f"{listed(list(map(repr, same)))}: rename one of these graphs"
+                )
+            for i in places:
+                if i in said:
+                    raise click.ClickException(
+                        f"{self.path} names {shown(said[i])} and {shown(name)}, which are one "
+                        "graph: keep one"
+                    )
+                said[i] = name
         if missing:
             files.on_error(
                 ValueError(
@@ -48,7 +70,7 @@ class Verdicts(NamedTuple):
                     "give the files or tables that the page was made of"
                 )
             )
-        return [marked.get(path, 0) for path in paths]
+        return [self.verdicts[said[i]] if i in said else 0 for i in range(len(names))]
 
 
 def read_verdicts(path: str) -> Verdicts:
@@ -76,7 +98,9 @@ def read_verdicts(path: str) -> Verdicts:
     found, ranks = dict[str, int](), dict[str, int]()
     ranked = columns.get("rank", [""] * len(columns["graph"]))
     for graph, text, rank in zip(columns["graph"], columns["verdict"], ranked, strict=True):
-        if rank.isdecimal():
+        if graph.startswith("'") and FORMULA.match(graph[1:]):
+            graph = graph[1:]
+        if rank.isdecimal() and len(rank) < 10:
             ranks[graph] = int(rank)
         if not text:
             continue

@@ -64,7 +64,7 @@ class Judgement(NamedTuple):
         if self.unusual:
             return self.unusual[0].text
         if self.is_anomaly and self.surprised:
-            return f"nothing unusual by itself; most unusual taken together: {self.surprised}"
+            return f"odd as a whole: {self.surprised}"
         return None
 
     @property

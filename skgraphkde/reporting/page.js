@@ -6,7 +6,7 @@ paint();
 
 const bytes = Uint8Array.from(atob(document.getElementById("packed").textContent), (x) => x.charCodeAt(0));
 const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-const { library, pictures, table: csv } = await new Response(unpacked).json();
+const { library, pictures, table: csv, formula } = await new Response(unpacked).json();
 const { default: DataTable } = await import(`data:text/javascript,${encodeURIComponent(library)}`);
 
 function draw(part) {
@@ -59,7 +59,7 @@ document.addEventListener("toggle", (event) => event.target.open && draw(event.t
 
 document.querySelector("main").addEventListener("click", (event) => {
   const button = event.target.closest("button.mark");
-  if (button) return mark(button.closest("[data-graphs]"), button.value);
+  if (button) return markAt(button.closest("[data-graphs]"), button.value);
   const line = event.target.closest("tr[data-details]");
   if (line && !event.target.closest("td.mine")) toggle(line);
 });
@@ -96,11 +96,12 @@ exported.hidden = false;
 exported.addEventListener("click", () => download(csv, "table.csv"));
 
 // Verdicts are kept in the browser, by the names of the graphs; those of the page's own table come first.
+// A name may be "constructor" or "__proto__": no plain object is asked for one.
 const key = `skgraphkde ${location.pathname}`;
 const save = document.getElementById("save");
-const given = Object.fromEntries(articles.filter((x) => x.dataset.given).map((x) => [nameOf.get(x.dataset.graph), x.dataset.given]));
-const page = JSON.stringify(given);
-let verdicts = given;
+const given = new Map(articles.filter((x) => x.dataset.given).map((x) => [nameOf.get(x.dataset.graph), x.dataset.given]));
+const page = JSON.stringify(Object.fromEntries(given));
+let verdicts = new Map(given);
 
 const namesAt = (place) => place.dataset.graphs.split(" ").map((number) => nameOf.get(number));
 
@@ -108,29 +109,37 @@ const namesAt = (place) => place.dataset.graphs.split(" ").map((number) => nameO
 function show() {
   for (const cell of document.querySelectorAll("[data-graphs] > .mine:empty")) {
     cell.append(document.getElementById("marks").content.cloneNode(true));
+    const n = namesAt(cell.parentElement).length;
+    if (n > 1) for (const button of cell.children) button.title = `Marks all ${n} as ${button.value}`;
   }
   for (const place of document.querySelectorAll("main [data-graphs]")) {
-    const found = new Set(namesAt(place).map((name) => verdicts[name]));
+    const found = new Set(namesAt(place).map((name) => verdicts.get(name)));
     for (const button of place.querySelectorAll("button.mark")) {
       const isNested = button.closest("[data-graphs]") !== place;
       if (!isNested) button.setAttribute("aria-pressed", String(found.size === 1 && found.has(button.value)));
     }
   }
-  const n = Object.keys(verdicts).length;
+  const n = verdicts.size;
   save.textContent = n ? `Save ${n} verdict${n > 1 ? "s" : ""}` : "Save verdicts";
   save.disabled = !n;
 }
 
+// A group of which some are not flagged is looked at before all of it is marked.
+function markAt(place, verdict) {
+  if (place.matches("[data-mixed]") && !tables.get(place.closest("table").id).row(place).child.isShown()) toggle(place);
+  else mark(place, verdict);
+}
+
 function mark(place, verdict) {
   const names = namesAt(place);
-  const isUndone = names.every((name) => verdicts[name] === verdict);
+  const isUndone = names.every((name) => verdicts.get(name) === verdict);
   for (const name of names) {
-    if (isUndone) delete verdicts[name];
-    else verdicts[name] = verdict;
+    if (isUndone) verdicts.delete(name);
+    else verdicts.set(name, verdict);
   }
   show();
   try {
-    localStorage.setItem(key, JSON.stringify({ page, verdicts }));
+    localStorage.setItem(key, JSON.stringify({ page, verdicts: Object.fromEntries(verdicts) }));
   } catch {} // a page in a frame has no storage
 }
 
@@ -138,23 +147,25 @@ if (save) {
   document.documentElement.classList.add("marks");
   try {
     const kept = JSON.parse(localStorage.getItem(key)) ?? {};
-    const merged = kept.page === page ? kept.verdicts : { ...kept.verdicts, ...given };
+    const before = Object.entries(kept.verdicts ?? {});
     const names = new Set(nameOf.values());
-    verdicts = Object.fromEntries(Object.entries(merged ?? {}).filter(([name]) => names.has(name)));
+    verdicts = new Map([...before, ...(kept.page === page ? [] : given)].filter(([name]) => names.has(name)));
   } catch {}
   show();
   for (const each of tables.values()) each.on("draw.dt", show);
   document.querySelector("main").addEventListener("keydown", (event) => {
     const place = event.target.closest("[data-graphs]");
     const verdict = { a: "anomaly", n: "normal" }[event.key.toLowerCase()];
-    if (place && verdict && !event.ctrlKey && !event.metaKey && !event.altKey) mark(place, verdict);
+    if (place && verdict && !event.ctrlKey && !event.metaKey && !event.altKey) markAt(place, verdict);
   });
   save.addEventListener("click", () => {
+    const isFormula = new RegExp(formula);
+    const inert = (text) => (isFormula.test(text) ? `'${text}` : text);
     const quoted = (text) => (/[";,\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const ranked = articles.map((x) => [nameOf.get(x.dataset.graph), Number(x.dataset.rank)]).sort((x, y) => x[1] - y[1]);
-    const marked = ranked.filter(([name]) => verdicts[name]);
-    const others = ranked.filter(([name]) => !verdicts[name]);
-    const rows = [...marked, ...others].map(([name, rank]) => `${quoted(name)},${verdicts[name] ?? ""},${rank}`);
+    const marked = ranked.filter(([name]) => verdicts.has(name));
+    const others = ranked.filter(([name]) => !verdicts.has(name));
+    const rows = [...marked, ...others].map(([name, rank]) => `${quoted(inert(name))},${verdicts.get(name) ?? ""},${rank}`);
     download(["graph,verdict,rank", ...rows, ""].join("\n"), "verdicts.csv");
   });
 }

@@ -13,6 +13,7 @@ import gzip
 import importlib.metadata as metadata
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,6 +49,8 @@ MOST_NAMES = 20
 BRIEF, LONGEST = 160, 1_000
 # Colors of nodes are full at this multiple of the share that is usual in known graphs.
 FULL = 3
+# A text that spreadsheets would run, and no number; also with what keeps them from it before it.
+FORMULA = re.compile(r"^'*([=@]|[+-](?![0-9.,]+(e[+-]?[0-9]+)?%?$))")
 HERE = Path(__file__).parent
 
 
@@ -170,13 +173,14 @@ def render(
     details, drawings = _details(detector, {x.number: x for x in rows}, drawn, known_names)
     words = detector.schema_.words
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
-    predicted = np.where(scores < offset, -1, 1)
+    predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
     drawings["scores"] = pictures.distribution(scores, offset, predicted, words.graphs)
     library = _library()
     packed = {
         "library": library.pop("script"),
         "pictures": drawings,
         "table": _table(rows, groups).to_csv(index=False),
+        "formula": FORMULA.pattern,
     }
     unread = unread_attributes(detector.given_schema, detector.schema_.ignored)
     return _template().render(
@@ -265,7 +269,7 @@ def _table(rows: list[Row], groups: list[tuple[np.ndarray, str]]) -> pd.DataFram
     """All graphs, the oddest first, with their reasons and the codes of these."""
     lines = [
         {
-            "graph": row.name,
+            "graph": _inert(row.name),
             "verdict": row.judged.verdict,
             "yours": row.given,
             "score": row.judged.score,
@@ -273,15 +277,20 @@ def _table(rows: list[Row], groups: list[tuple[np.ndarray, str]]) -> pd.DataFram
             "selected": row.is_selected,
             "nodes": row.n_nodes,
             "edges": row.n_edges,
-            "reason": row.judged.why,
-            "codes": row.judged.codes,
-            **{f"data.{name}": value for name, value in row.data.items()},
+            "reason": _inert(row.judged.why),
+            "codes": _inert(row.judged.codes),
+            **{f"data.{name}": _inert(value) for name, value in row.data.items()},
         }
         for row in rows
     ]
     table = pd.DataFrame(lines)
     table["group"] = group_numbers(groups, len(rows))[[row.number for row in rows]]
     return table
+
+
+def _inert(text: str | None) -> str | None:
+    """A cell that no spreadsheet runs."""
+    return f"'{text}" if text and FORMULA.match(text) else text
 
 
 def _with_selection(graphs: list[Row], alpha: float) -> list[Row]:

@@ -2,13 +2,17 @@
 
 import re
 
+import click
 import networkx as nx
 import numpy as np
 import pytest
 
 import skgraphkde
+from skgraphkde.cli.reading import GraphFiles
+from skgraphkde.cli.verdicts import Verdicts, read_verdicts
 from skgraphkde.explanation import explain
 from skgraphkde.reporting.page import Page
+from skgraphkde.reporting.rendering import _inert
 from tests.cli.conftest import NEW, run, table
 from tests.reporting.conftest import Parsed, draw_little
 
@@ -209,3 +213,66 @@ def test_an_empty_cell_of_a_named_column_is_evidence_in_find(here, monkeypatch):
     assert "missing values as evidence" in done.stderr
     assert "is another file" in run("find a.csv -o c.csv --save c.csv", 2).stderr
     run("find a.csv --schema molecule --graph-number dose --missing error -o d.html", 1)
+
+
+# -- tables of verdicts ----------------------------------------------------------------------------
+
+FILES = GraphFiles(["edges.csv"], {}, {}, spans=False, skip_errors=False, quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("names", "marked", "expected"),
+    [
+        (["n\xa0b", "nb", "n b"], {"n\\xa0b": -1}, [-1, 0, 0]),
+        (["a\tb", "a\nb", " a "], {"a\\tb": -1, "a\\nb": 1, "a": 1}, [-1, 1, 1]),
+        (["x" * 1500, "y"], {"x" * 1000 + "...": -1}, [-1, 0]),
+        (["x" * 1500, "y"], {"x" * 1500: -1}, [-1, 0]),
+        (["2024/1", "2024//1"], {"2024//1": -1}, [0, -1]),
+        (["2024/1", "2024//1"], {"2024//1": -1, "2024/1": 1}, [1, -1]),
+        (["new/a.gml", "b"], {"./new/a.gml": -1}, [-1, 0]),
+    ],
+)
+def test_verdicts_find_their_graphs(names, marked, expected):
+    assert Verdicts("v.csv", marked, {}).of(names, FILES) == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "marked", "message"),
+    [
+        (["n\xa0b", "n\\xa0b"], {"n\\xa0b": -1}, r"which may be 'n\\\\xa0b', 'n\\xa0b': rename"),
+        (["x" * 1500, "x" * 1501], {"x" * 1000 + "...": -1}, "names x+..., which may be 'x"),
+        (["2024/1", "2"], {"2024/1": -1, "2024//1": 1}, "2024/1 and 2024//1, which are one graph"),
+    ],
+)
+def test_verdicts_that_may_be_on_another_graph(names, marked, message):
+    with pytest.raises(click.ClickException, match=message):
+        Verdicts("v.csv", marked, {}).of(names, FILES)
+
+
+def test_ranks_that_are_no_small_numbers_are_ignored(tmp_path):
+    path = tmp_path / "v.csv"
+    path.write_text(f"graph,verdict,rank\na,anomaly,{'9' * 5000}\nb,,-2\nc,,1.5\nd,normal,4\n")
+    assert read_verdicts(str(path)) == (str(path), {"a": -1, "d": 1}, {"d": 4})
+
+
+def test_cells_that_spreadsheets_would_run(tmp_path):
+    path = tmp_path / "v.csv"
+    names = ["=cmd|' /C calc'!A0", "-5", "-1,234.5", "+a", "'@b", "'c", "''-d", "-2e-7", "'-5"]
+    cells = [_inert(name) for name in names]
+    assert cells == [f"'{names[0]}", "-5", "-1,234.5", "'+a", "''@b", "'c", "'''-d", "-2e-7", "'-5"]
+    rows = "".join(f'"{cell}",anomaly\n' for cell in cells)
+    path.write_text(f"graph,verdict\n{rows}")
+    assert list(read_verdicts(str(path)).verdicts) == names
+
+
+def test_find_with_verdicts_replaces_only_pages(cases):
+    (cases / "verdicts.csv").write_text("graph,verdict\nc57,anomaly\n")
+    (cases / "notes.html").write_text("<p>my notes")
+    command = f"find {TABLES} --verdicts verdicts.csv -o notes.html"
+    assert "notes.html exists: give --force" in run(command, exit_code=2).stderr
+    assert (cases / "notes.html").read_text() == "<p>my notes"
+    run(f"{command} --force")
+    run(command)  # it is a page now
+    assert 'data-given="anomaly"' in (cases / "notes.html").read_text()
+    message = run(f"{command[:-10]}other.html --save notes.html", exit_code=2).stderr
+    assert "notes.html exists: give --force" in message

@@ -427,3 +427,37 @@ def test_the_page_has_the_smiles_of_molecules():
     assert "<h3>&lt;b&gt;ethanolate&lt;/b&gt;</h3>\n<p><code>CC[O-].[Na+]</code></p>" in html
     graphs = random_graphs(12)
     assert "<p><code>" not in skgraphkde.report(GraphKDEDetector().fit(graphs), graphs[:1])
+
+
+def test_the_picture_counts_as_the_headline_does(detector, monkeypatch):
+    graphs = random_graphs(30, seed=1)
+    verdicts = np.zeros(30, dtype=int)
+    verdicts[detector.training_scores_.argmin()] = 1
+    fitted = GraphKDEDetector(random_state=0).fit(graphs, verdicts=verdicts)
+    assert fitted.training_scores_[verdicts == 1] < fitted.offset_  # it is odd, and judged normal
+    counted = []
+    draw_little(monkeypatch)
+    monkeypatch.setattr(
+        rendering.pictures, "distribution", lambda *given: counted.append(given[2]) or "<svg/>"
+    )
+    title = Parsed(skgraphkde.report(fitted)).texts["title"][0]
+    assert title.split()[0] == str((counted[0] == -1).sum())
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_words_of_experts_are_in_the_last_section(new, given, monkeypatch):
+    draw_little(monkeypatch)
+    fence = GraphKDEDetector(contamination="auto", random_state=0).fit(random_graphs(30, seed=1))
+    html = skgraphkde.report(fence, *([new] if given else []))
+    main = html[html.index("<body>") : html.index("</main>")]
+    before, section = main.split("<details><summary>For statisticians</summary>")
+    assert section.rstrip().endswith("</dl>\n</details>\n</section>")
+    for word in ("box plot", "fence", "animoto", "clouds of points", "kernel", "p-values"):
+        assert word not in before
+    assert "box plot" in section
+    assert "clouds of points" in section
+
+
+def test_no_spreadsheet_runs_what_the_page_saves(detector, new):
+    page = Parsed(skgraphkde.report(detector, new[:4], ["=cmd|x", "-5", "@a", "b"]))
+    assert set(page.table["graph"].astype(str)) == {"'=cmd|x", "-5", "'@a", "b"}

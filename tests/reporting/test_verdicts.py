@@ -8,6 +8,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 import skgraphkde
+from skgraphkde.cli.reading import GraphFiles
+from skgraphkde.cli.verdicts import read_verdicts
 from tests.cli.conftest import run
 from tests.conftest import random_graphs
 from tests.reporting.conftest import draw_little
@@ -167,7 +169,7 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     assert table[alone] == "normal"
     assert (table != "").sum() == 2
 
-    # Round 2: the page has the verdicts, and the others are marked with one click.
+    # Round 2: the page has the verdicts, and the others are marked at once.
     run(f"{FIND} --verdicts verdicts.csv -o page.html")
     rows = opened(browser, tables)
     [confirmed] = known
@@ -175,6 +177,9 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     assert pressed(rows[alone]) == ["normal"]
     assert "Learned from 1 confirmed anomaly and 1 graph judged normal." in browser.page_source
     group = next(row for row in rows.values() if "Pay -> Approve" in row.text)
+    group.find_element(By.CSS_SELECTOR, ":scope > td button.mark[value=anomaly]").click()
+    assert pressed(group) == []  # some are not flagged: the row opens first
+    assert browser.find_elements(By.CSS_SELECTOR, ".opened .members > li")
     marked(group, "anomaly")
     rows[confirmed].find_element(By.TAG_NAME, "button").send_keys("n")  # a mistake,
     assert pressed(rows[confirmed]) == ["normal"]
@@ -223,3 +228,85 @@ def test_groups_fit_the_width(browser, tables, width):  # noqa: F811
         browser.execute_script("arguments[0].click()", summary)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+STRANGE = [
+    "constructor",
+    "toString",
+    "__proto__",
+    "n\xa0b",
+    "a\u202fb",
+    "a\tb",
+    "a\nb",
+    "x" * 1200,
+    "=cmd|x",
+    "-5",
+    "'+a",
+    "2024//1",
+    "2024/1",
+]
+
+
+def test_any_name_makes_the_round_trip(browser, tmp_path, monkeypatch):  # noqa: F811
+    draw_little(monkeypatch)
+    names = [*STRANGE, *map(str, range(9))]  # as many as the table shows
+    detector = skgraphkde.GraphKDEDetector(random_state=0).fit(random_graphs(22, seed=1))
+    skgraphkde.report(detector, names=names, path=tmp_path / "page.html")
+    rows = list(opened(browser, tmp_path).values())
+    assert browser.find_element(By.ID, "save").text == "Save verdicts"
+    assert [pressed(row) for row in rows if pressed(row)] == []
+    browser.execute_script("""
+        const select = "#graphs tr[data-details] button.mark[value=normal]";
+        document.querySelectorAll(select).forEach((x) => x.click())""")
+    n = len([row for row in rows if pressed(row) == ["normal"]])
+    assert n == len(rows)
+    browser.refresh()
+    assert all(pressed(row) == ["normal"] for row in lines(browser).values())
+    browser.find_element(By.ID, "save").click()
+    until((tmp_path / "verdicts.csv").exists)
+    found = read_verdicts(str(tmp_path / "verdicts.csv"))
+    files = GraphFiles(["x"], {}, {}, spans=False, skip_errors=False, quiet=True)
+    assert found.of(names, files) == [1] * 22
+    assert len(found.ranks) == 22
+
+
+@pytest.mark.parametrize("key", [None, "a"])
+@pytest.mark.parametrize("is_mixed", [False, True])
+def test_a_group_of_which_some_are_flagged_opens_first(browser, tables, is_mixed, key):  # noqa: F811
+    run(f"{FIND} -o page.html")
+    text = (tables / "page.html").read_text().replace(" data-mixed>", ">")
+    if is_mixed:
+        text = text.replace(
+            '<tr data-details="details-group-', '<tr data-mixed data-details="details-group-'
+        )
+    (tables / "page.html").write_text(text)
+    rows = opened(browser, tables)
+    row = next(row for name, row in rows.items() if name.startswith("6 graphs alike"))
+    opener = row.find_element(By.TAG_NAME, "button")
+    button = row.find_element(By.CSS_SELECTOR, ":scope > td button.mark[value=anomaly]")
+    assert button.get_attribute("title") == "Marks all 6 as anomaly"
+    opener.send_keys(key) if key else button.click()
+    assert opener.get_attribute("aria-expanded") == str(is_mixed).lower()
+    assert pressed(row) == ([] if is_mixed else ["anomaly"])
+    if is_mixed:
+        opener.send_keys(key) if key else button.click()
+        assert pressed(row) == ["anomaly"]
+
+
+def test_the_mark_buttons_hide_nothing_on_a_phone(browser, tables):  # noqa: F811
+    run(f"{FIND} -o page.html")
+    text = (tables / "page.html").read_text()
+    some = text.replace("> anomaly</td>", "> anomaly <small>2 of 3</small></td>")
+    some = some.replace("</span> anomaly", "</span> anomaly <small>1 of 10</small>")
+    (tables / "page.html").write_text(some)
+    size = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    opened(browser, tables)
+    found = browser.execute_script("""
+        return [...document.querySelectorAll("tr[data-details] td > small")]
+            .filter((x) => x.textContent.includes(" of "))
+            .map((x) => x.getBoundingClientRect().right
+                - x.closest("tr").querySelector("button.mark").getBoundingClientRect().left)""")
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert found
+    assert max(found) <= 0
