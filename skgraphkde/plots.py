@@ -259,6 +259,7 @@ def plot_graph(
     outlined: Sequence[int] = (),
     numbered: Sequence[int] = (),
     edge_categories: Sequence[Hashable] = (),
+    category: str | None = None,
 ) -> ScalarMappable | None:
     """Draw one graph, its nodes colored by their contributions, or by how new they are.
 
@@ -299,6 +300,8 @@ def plot_graph(
         Nodes that have the numbers 1, 2, ... beside them.
     edge_categories : sequence, default=()
         Categories that have the first looks, so that several pictures agree.
+    category : str, default=None
+        The category of nodes that is written. None: "label", or else the first one.
 
     Returns
     -------
@@ -355,11 +358,12 @@ def plot_graph(
         ax.imshow(imread(io.BytesIO(png)), interpolation="none")
     else:
         centers = [*np.ravel(marked).astype(int).tolist(), *outlined]
-        nodes = _nodes_to_draw(batch, importance, centers)
+        kinds = node_kinds(batch, category)
+        nodes = _nodes_to_draw(batch, kinds, importance, centers)
         if len(nodes) < batch.n_nodes and not centers:
             outlined = [int(np.argmax(importance))]
         looks = _looks(batch, edge_categories)
-        _draw_part(ax, batch, nodes, colors, looks, marked, outlined, numbered)
+        _draw_part(ax, batch, kinds, nodes, colors, looks, marked, outlined, numbered)
         if legend:
             _draw_legend(ax, batch, nodes, looks)
     ax.axis("off")
@@ -385,12 +389,12 @@ def shades(values: np.ndarray, radius: int | None, vmax: float | None) -> Scalar
     return cm.ScalarMappable(norm, colors.ListedColormap([*reds, "white"]))
 
 
-def node_kinds(batch: GraphBatch) -> list[str]:
+def node_kinds(batch: GraphBatch, category: str | None = None) -> list[str]:
     """A category of each node in words: "label", or else the first one; [] if there are none."""
     if batch.labels is None:
         return []
     by_category = batch.values_by_category("node")
-    values = by_category.get("label", next(iter(by_category.values())))
+    values = by_category.get(category or "label", next(iter(by_category.values())))
     words = [_in_words(value) for value in values]
     return [words[code] for code in batch.labels]
 
@@ -511,10 +515,12 @@ def draw_molecule(
 # -- other graphs ----------------------------------------------------------------------------------
 
 
-def _nodes_to_draw(batch: GraphBatch, importance: np.ndarray, centers: list[int]) -> np.ndarray:
+def _nodes_to_draw(
+    batch: GraphBatch, kinds: list[str], importance: np.ndarray, centers: list[int]
+) -> np.ndarray:
     """All nodes; of a large graph those around some, or around the most important one."""
     most = MAX_NODES
-    if max(map(len, node_kinds(batch)), default=0) > LONGEST_ON_NODE:
+    if max(map(len, kinds), default=0) > LONGEST_ON_NODE:
         most = MAX_NODES_LONG
     if batch.n_nodes <= most:
         return np.arange(batch.n_nodes)
@@ -528,6 +534,7 @@ def _nodes_to_draw(batch: GraphBatch, importance: np.ndarray, centers: list[int]
 def _draw_part(
     ax: Axes,
     batch: GraphBatch,
+    kinds: list[str],
     nodes: np.ndarray,
     colors: np.ndarray | None,
     looks: list[tuple[str, str, Any]],
@@ -541,7 +548,6 @@ def _draw_part(
     graph.add_nodes_from(nodes.tolist())
     graph.add_edges_from(edges[["u", "v"]].to_numpy().tolist())
     positions = _layout(nx.Graph(graph))
-    kinds = node_kinds(batch)
     labels = {node: kinds[node] for node in graph if kinds}
     are_long = max(map(len, labels.values()), default=0) > LONGEST_ON_NODE
     shorter = np.min(ax.bbox.size) * 72 / ax.figure.dpi

@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist, pdist
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.datasets import load_mutag
 from skgraphkde.explanation import novel_nodes
-from skgraphkde.plots import draw_molecule, plot_graph, plot_map, plot_scores, smiles_of
+from skgraphkde.plots import draw_molecule, node_kinds, plot_graph, plot_map, plot_scores, smiles_of
 from tests.conftest import random_graphs
 
 
@@ -384,3 +384,15 @@ def test_bad_input_is_named_and_opens_no_figure(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()
     assert plt.get_fignums() == []
+
+
+def test_the_category_that_is_written():
+    graph = nx.path_graph(2)
+    for node, (step, who) in enumerate([("Pay", "Ann"), ("Post", "Bob")]):
+        graph.nodes[node].update(step=step, who=who)
+    batch = read_graphs([graph], schema=GraphSchema(node_categories=("step", "who")))
+    assert node_kinds(batch, "who") == ["Ann", "Bob"]
+    figure, ax = plt.subplots()
+    plot_graph(batch, category="who", ax=ax)
+    assert {text.get_text() for text in ax.texts} >= {"Ann", "Bob"}
+    plt.close(figure)

@@ -62,7 +62,7 @@ def graph_picture(
         from rdkit.Chem.Draw.rdMolDraw2D import MolDraw2DSVG
 
         colors = None if values is None else shades(values, radius, vmax).to_rgba(values)
-        marks.pop("edge_categories")
+        del marks["edge_categories"], marks["category"]
         return draw_molecule(MolDraw2DSVG(*MOLECULE), graph, colors, **marks)
     figure = _figure(GRAPH)
     ax = figure.add_axes((0, 0, 1, 1))

@@ -34,6 +34,7 @@ from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 from skgraphkde.reporting import pictures
 from skgraphkde.reporting.comparison import SIZE, Difference, UsualGraphs
 from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share
+from skgraphkde.views.categories import Vocabulary
 
 # Rows of the table, at most: the oddest.
 ROWS = 10_000
@@ -374,7 +375,10 @@ def _details(
 ) -> tuple[dict[int, Detail], dict[str, str]]:
     """What is said of the graphs that are drawn, and the pictures of them and of usual ones."""
     usual = UsualGraphs(detector) if isinstance(detector, GraphKDEDetector) else None
-    categories = [] if usual is None else _edge_categories(usual.model.references)
+    looks: dict[str, Any] = {"edge_categories": [], "category": None}
+    if usual is not None:
+        looks["edge_categories"] = _edge_categories(usual.model.references)
+        looks["category"] = _written(usual.model.categories.vocabulary)
     share = functools.cache(lambda view: usual_share(detector, view))
     details, drawings = {}, dict[str, str]()
     for number, graph, ids in drawn:
@@ -389,18 +393,22 @@ def _details(
             marked=judged.edges,
             outlined=judged.nodes,
             numbered=numbered,
-            edge_categories=categories,
+            **looks,
         )
         compared = None if usual is None else _compared(usual, graph, judged, known_names)
         if usual is not None and compared is not None:
             name, reference = f"known {compared.reference}", compared.reference
             if name not in drawings:
-                drawings[name] = pictures.graph_picture(
-                    usual.model.references[reference], edge_categories=categories
-                )
-        lines = _node_lines(graph, ids, numbered, judged)
+                drawings[name] = pictures.graph_picture(usual.model.references[reference], **looks)
+        lines = _node_lines(graph, ids, numbered, judged, looks["category"])
         details[number] = Detail(found, lines, shown(smiles_of(graph), LONGEST), compared)
     return details, drawings
+
+
+def _written(vocabulary: Vocabulary) -> str | None:
+    """The category of nodes that pictures show: "label", or what a node is a step of."""
+    names = vocabulary.names
+    return "label" if "label" in names or not names else names[vocabulary.step]
 
 
 def _edge_categories(references: GraphBatch) -> list[Any]:
@@ -412,11 +420,15 @@ def _edge_categories(references: GraphBatch) -> list[Any]:
 
 
 def _node_lines(
-    graph: GraphBatch, ids: Sequence[Any] | None, numbered: list[int], judged: Judgement
+    graph: GraphBatch,
+    ids: Sequence[Any] | None,
+    numbered: list[int],
+    judged: Judgement,
+    category: str | None,
 ) -> list[NodeLine]:
     """The list of nodes: those that are numbered in the picture."""
     names = range(graph.n_nodes) if ids is None else ids
-    kinds = [f" ({shown(kind)})" for kind in node_kinds(graph)] or [""] * len(names)
+    kinds = [f" ({shown(kind)})" for kind in node_kinds(graph, category)] or [""] * len(names)
     lines = []
     for number, node in enumerate(numbered, 1):
         pointing = [str(i) for i, x in enumerate(judged.unusual, 1) if node in x.pointed]
