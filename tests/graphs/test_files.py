@@ -987,6 +987,11 @@ BROKEN = {
         "</graphml>",
         "directed is 'yes': give one of true, 1, false, 0",
     ),
+    "comma.graphml": (
+        '<graphml><key id="d" for="node" attr.name="v" attr.type="double"/><graph>'
+        '<node id="a"><data key="d">1,5</data></node></graph></graphml>',
+        "node 'a', 'v': '1,5' is not a number: write numbers as 1234.5",
+    ),
     "word.graphml": (GRAPHML.format(BOND).replace("2<", "two<"), "key .*'two' is not a number"),
     "cut.gexf": ("<gexf><graph>", "cut.gexf cannot be read as GEXF .no element found"),
     "none.gexf": ("<gexf/>", "contains no graph.: correct it, or export it again"),
