@@ -17,7 +17,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import Source, TableFiles, find_files, read_batch_and_ids
 from skgraphkde.graphs.files.logs import SpanFiles
 from skgraphkde.graphs.files.tables import SUFFIXES, CSVFile
-from skgraphkde.graphs.files.walk import suffix_of
+from skgraphkde.graphs.files.walk import suffix_of, with_decimal_mark
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import FittedSchema, GraphSchema
 
@@ -65,7 +65,7 @@ class GraphFiles:
         self.sources = self._sources()
         options: dict[str, Any] = {"file": sys.stderr, "disable": self.quiet or None}
         if len(self.sources) > 1:
-            bar = tqdm(self.sources, unit="file", **options)
+            bar = tqdm(with_decimal_mark(self.sources), unit="file", **options)
             return read_batch_and_ids(bar, schema, self.on_error)
         with tqdm(unit=" graphs", **options) as bar:  # of one file, how many it holds is not known
             return read_batch_and_ids(self.sources, schema, self.on_error, bar.update)

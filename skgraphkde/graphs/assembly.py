@@ -10,8 +10,9 @@ remedy.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Set
+from decimal import Decimal
 from itertools import chain
-from numbers import Real
+from numbers import Complex
 from typing import Any
 
 import numpy as np
@@ -236,13 +237,13 @@ def _forms(values: Any) -> set[tuple[bool, int]]:
 
 
 def is_number(value: Any) -> bool:
-    """True if a value of an attribute is a number or a vector of numbers."""
+    """True if a value is a number, or a vector of numbers, complex ones included."""
     if isinstance(value, list | tuple):
-        return bool(value) and all(isinstance(x, Real) for x in value)
+        return bool(value) and all(isinstance(x, Complex | Decimal) for x in value)
     value = plain(value)
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "iuf"
-    return isinstance(value, Real | np.number) and not isinstance(value, bool)
+    return isinstance(value, Complex | Decimal | np.number) and not isinstance(value, bool)
 
 
 # -- values ----------------------------------------------------------------------------------------

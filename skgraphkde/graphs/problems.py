@@ -55,7 +55,7 @@ REASONS = {
     "identifier": "an identifier",
     "running number": "a running number",
     "time": "a time: make hours or days of it",
-    "decimal comma": "numbers as text, with decimal commas or signs of currencies",
+    "marked number": "numbers as text, with decimal commas, units or signs such as % or $",
     "nested": "lists or dicts: give a number or a category",
 }
 

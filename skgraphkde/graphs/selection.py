@@ -48,7 +48,13 @@ SMALLEST = 1e-100
 NUMBERING = {"id", "ids", "index", "key", "nr", "no", "number", "lfd"}
 CLOCKS, LEAST_TIME = {"time", "timestamp", "date", "datetime", "ts", "nano", "at"}, 1e8
 TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:.*)?|\d{1,2}([./])\d{1,2}\2(\d{4}|\d\d)([ ,].*)?")
-DECIMAL_COMMA = re.compile(r"\D{0,4}\d[\d.' \u00a0\u202f]*,\d+\D{0,4}")  # with a currency
+# Numbers that are text for their decimal comma, blanks, or signs of currencies and units.
+MARKED = re.compile(
+    r"\D{0,4}\d[\d.' \u00a0\u202f]*,\d+\D{0,4}"
+    r"|\d{1,3}([ \u00a0\u202f]\d{3})+\.\d+"
+    r"|[+-]?([$\u00a3\u00a5\u20ac]|[A-Z]{3}\s)\s?[+-]?\d[\d.,']*"
+    r"|[+-]?\d[\d.,']*\s?([%$\u00a3\u00a5\u20ac\u2030]|(?<=\s)[^\W\d_]{1,5})"
+)
 
 
 def select_columns(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
@@ -342,8 +348,8 @@ def _not_a_category(values: Sequence[Any], shared: float) -> str | None:
         return "time"
     if shared >= SHARED:
         return None
-    are_numbers = are_many and all(map(DECIMAL_COMMA.fullmatch, texts))
-    return "decimal comma" if are_numbers else "identifier"
+    are_numbers = are_many and all(map(MARKED.fullmatch, texts))
+    return "marked number" if are_numbers else "identifier"
 
 
 def _not_a_number(name: str, numbers: np.ndarray, owner: np.ndarray) -> str | None:

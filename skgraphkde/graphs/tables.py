@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -178,7 +179,8 @@ def _check_zeros(found: Collection[Hashable], tables: dict[str, Any], column: st
 
 def seem_numbers(values: Sequence[Any]) -> bool:
     """True for the cells of a column of numbers, of which a few are text, as mistakes are."""
-    numbers = [x for x in values if isinstance(x, Real) and not isinstance(x, bool) and x == x]
+    are_real = (x for x in values if isinstance(x, Real | Decimal) and not isinstance(x, bool))
+    numbers = [x for x in are_real if x == x]
     texts = [x for x in values if isinstance(x, str)]
     are_codes = any(text.isdigit() for text in texts)  # 007
     is_rare = len(set(numbers)) >= DISTINCT and len(numbers) >= FOR_EACH * len(texts)

@@ -583,6 +583,12 @@ DECIMALS = {
     "places": (["52,13 N", "8,1 E"], ["52,13 N", "8,1 E"], None),
     "zeros": (["00,5", "01,5"], ["00,5", "01,5"], None),
     "both": (["1.5", "1.234", "7"], [1.5, 1.234, 7], ","),
+    "exponents": (["1,07E+03", "2,5e-1"], [1070.0, 0.25], None),
+    "apostrophes": (["1'234.50", "1\u2019234", "7"], [1234.5, 1234, 7], None),
+    "minus": (["\u22125", "\u22120.5", "1"], [-5, -0.5, 1], None),
+    "Arabic": (["\u0661\u0662\u066b\u0665", "\u0663"], [12.5, 3], None),
+    "full width": (["\uff11\uff12", "\uff13\uff0e\uff15"], [12, 3.5], None),
+    "units": (["49%", "$3.50", "x'234"], ["49%", "$3.50", "x'234"], None),
 }
 
 
@@ -600,6 +606,55 @@ def test_a_mark_that_may_be_either_is_said():
     with pytest.warns(UserWarning, match=r"such as '1,234' under 'a' may have .*--decimal \."):
         found = typed_columns({"a": ["1,234", "2"], "b": ["x,y", ""]}, GraphSchema(), "node")
     assert found["a"] == ["1,234", 2]
+
+
+def test_points_that_may_be_between_thousands_are_said(tmp_path):
+    text = "source;target;betrag;nr\na;b;987;1.5.2\nb;c;1.234;1.234.x\nc;d;12.500;0.123\n"
+    with pytest.warns(
+        UserWarning, match=r"such as '1\.234' under 'betrag' may .*--decimal ,"
+    ) as said:
+        graph = read_one(tmp_path / "a.csv", text)
+    assert len(said) == 1
+    assert [x for *_, x in graph.edges(data="betrag")] == [987, 1.234, 12.5]
+    options = [CSVFile(tmp_path / "a.csv", {"decimal": mark}) for mark in ",."]
+    found = [graph.edges["b", "c"]["betrag"] for _, graph in iter_graphs(options)]
+    assert found == [1234, 1.234]
+    # 0.5 has a point that no thousands have.
+    read_one(tmp_path / "a.csv", "source;target;a;b\na;b;1.234;0.5\n")
+    version = GraphSchema(edge_categories="version")  # no number
+    read_one(tmp_path / "a.csv", "source;target;version\na;b;1.234\n", version)
+
+
+def test_the_tables_of_a_call_have_one_decimal_mark(tmp_path):
+    for name, amounts in {
+        "x": ("1,5", "2,25"),
+        "y": ("1.234", "2.500"),
+        "z": ("1,234", "7"),
+    }.items():
+        rows = [f"{u};{v};{amount}" for (u, v), amount in zip(("ab", "bc"), amounts, strict=True)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["source;target;betrag", *rows]))
+    (tmp_path / "x.nodes.csv").write_text("id;u\na;987\nb;1.234\nc;2.345\n")
+    found = [graph for _, graph in iter_graphs(find_files([tmp_path]))]
+    amounts = [[x for *_, x in graph.edges(data="betrag")] for graph in found]
+    assert amounts == [[1.5, 2.25], [1234, 2500], [1.234, 7]]
+    [(_, graph)] = iter_graphs([tmp_path / "x.csv"])
+    assert [x for _, x in graph.nodes(data="u")] == [987, 1234, 2345]
+    # Where another file has points, each is read by itself.
+    (tmp_path / "w.csv").write_text("source;target;betrag\na;b;0.5\n")
+    with pytest.warns(UserWarning, match=r"may have a decimal mark or thousands"):
+        found = dict(iter_graphs(find_files([tmp_path])))
+    assert found[str(tmp_path / "w.csv")].edges["a", "b"]["betrag"] == 0.5
+    assert found[str(tmp_path / "x.csv")].edges["a", "b"]["betrag"] == 1.5
+    assert found[str(tmp_path / "y.csv")].edges["a", "b"]["betrag"] == 1.234
+
+
+def test_tables_of_many_graphs_have_one_decimal_mark(tmp_path):
+    (tmp_path / "edges.csv").write_text("graph;source;target;w\ng;a;b;1,5\n")
+    (tmp_path / "nodes.csv").write_text("graph;node;u\ng;a;987\ng;b;1.234\n")
+    (tmp_path / "graphs.csv").write_text("graph;total\ng;12.500\n")
+    [(_, graph)] = iter_graphs(find_files([tmp_path]))
+    assert [x for _, x in graph.nodes(data="u")] == [987, 1234]
+    assert graph.graph["total"] == 12500
 
 
 @pytest.mark.parametrize("comment", ["# a shop, 2026\n", "#\n", "## of\n# me: 1\n", "#export\r\n"])
@@ -932,7 +987,12 @@ BROKEN = {
         "</graphml>",
         "directed is 'yes': give one of true, 1, false, 0",
     ),
-    "word.graphml": (GRAPHML.format(BOND).replace("2<", "two<"), "could not convert string"),
+    "comma.graphml": (
+        '<graphml><key id="d" for="node" attr.name="v" attr.type="double"/><graph>'
+        '<node id="a"><data key="d">1,5</data></node></graph></graphml>',
+        "node 'a', 'v': '1,5' is not a number: write numbers as 1234.5",
+    ),
+    "word.graphml": (GRAPHML.format(BOND).replace("2<", "two<"), "key .*'two' is not a number"),
     "cut.gexf": ("<gexf><graph>", "cut.gexf cannot be read as GEXF .no element found"),
     "none.gexf": ("<gexf/>", "contains no graph.: correct it, or export it again"),
     "twice.gexf": (GEPHI.replace('id="1" ', 'id="0" '), "the node '0' is listed twice"),
@@ -960,7 +1020,7 @@ BROKEN = {
         "the attribute 'label' has several values, at several times or in several places",
     ),
     "maybe.gexf": (GEPHI.replace('"byte"', '"boolean"'), "'3' is neither true nor false"),
-    "word.gexf": (GEPHI.replace('"0.5"', '"half"'), "could not convert string to float"),
+    "word.gexf": (GEPHI.replace('"0.5"', '"half"'), "edge .*'half' is not a number"),
     "cut.gml": ("graph [ node [ id 0 ]", "cut.gml cannot be read as GML .it ends before the last"),
     "odd.gml": ("graph [\n node [ id 0 7 ] ]", "line 2 has 7 where it cannot be"),
     "quote.gml": ('graph [ node [ id 0 label "x ] ]', 'line 1 has " where it cannot be'),

@@ -202,7 +202,7 @@ def test_a_span_that_has_not_ended_is_named(tmp_path):
     running = span("A", "", "1")
     del running["endTimeUnixNano"]
     (tmp_path / "a.json").write_text(json.dumps(exported("web", running)))
-    with pytest.raises(ValueError, match=r"^the span '1' of the trace 'A' has no endTimeUnixNano"):
+    with pytest.raises(ValueError, match=r"a\.json: the span '1' of the trace 'A' has no end"):
         read_batch(find_files([tmp_path]))
 
 
@@ -236,3 +236,49 @@ def test_nested_values_are_flattened_or_left_out():
     ]
     named = read_graphs(graphs, schema=GraphSchema(graph_numbers="stats.n"))
     assert named.graph_attributes.tolist() == [[0.0], [1.0], [2.0]]
+
+
+def test_a_bad_time_is_named_with_its_row(tmp_path):
+    rows = ["2026-01-01 10:00", "soon", "2026-01-02 10:00"]
+    text = "\n".join(["case,activity,time", *(f"1,A,{time}" for time in rows)])
+    names = {"case": "case", "activity": "activity", "timestamp": "time"}
+    for time in ("soon", "2025"):
+        (tmp_path / "a.csv").write_text(text.replace("soon", time))
+        with pytest.raises(ValueError, match=rf"a\.csv, row 3: '{time}' under 'time' is no time"):
+            read_batch([CSVFile(tmp_path / "a.csv", names)])
+
+
+EVENT = (
+    '<event><string key="concept:name" value="A"/>'
+    '<date key="time:timestamp" value="2026-01-0{}"/></event>'
+)
+
+
+def test_traces_without_events_or_with_the_same_name_are_named(tmp_path):
+    traces = [("c1", ""), ("c2", EVENT.format(1)), ("c3", EVENT.format(2)), ("c3", EVENT.format(3))]
+    name = '<trace><string key="concept:name" value="{}"/>{}</trace>'
+    text = "".join(name.format(*trace) for trace in traces)
+    (tmp_path / "a.xes").write_text(f"<log>{text}</log>")
+    empty = pytest.warns(UserWarning, match=r"a\.xes: traces without events are left out: c1")
+    with empty, pytest.warns(UserWarning, match=r"as one case: c3; give"):
+        found = dict(iter_graphs([tmp_path / "a.xes"]))
+    assert [len(graph) for graph in found.values()] == [1, 2]
+
+
+@pytest.mark.parametrize("end", ["0", "1767225599999999999"])
+def test_a_span_that_ends_before_it_starts_is_named(tmp_path, end):
+    running = span("A", "", "1") | {"startTimeUnixNano": "1767225600000000000"}
+    running["endTimeUnixNano"] = end
+    files = (tmp_path / "a.json", tmp_path / "b.json")
+    files[0].write_text(json.dumps(exported("web", span("B", "", "2"))))
+    files[1].write_text(json.dumps(exported("web", running)))
+    for source in (SpanFiles(files), files[1]):
+        with pytest.raises(ValueError, match=r"b\.json: the span '1' of the trace 'A' ends before"):
+            read_batch([source])
+
+
+def test_spans_of_old_versions_are_named(tmp_path):
+    text = json.dumps(exported("web", span("A", "", "1")))
+    (tmp_path / "a.json").write_text(text.replace("scopeSpans", "instrumentationLibrarySpans"))
+    with pytest.raises(ValueError, match=r'a\.json: .* without "scopeSpans".*instrumentationLib'):
+        read_batch([tmp_path / "a.json"])

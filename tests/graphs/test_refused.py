@@ -419,3 +419,8 @@ def test_numbers_whose_squares_are_zero_are_refused(part, where):
         GraphKDEDetector(schema=schema).fit(graphs)
     graphs[0].graph["graph"] = graphs[0].nodes[0]["node"] = graphs[0].edges[0, 1]["edge"] = 1.0
     GraphKDEDetector(schema=schema).fit(graphs)
+
+
+def test_complex_numbers_are_refused_by_name():
+    graph = with_nodes([1.5, 2 + 1j, 3.0], "impedance")
+    check_refused([graph], "graph 0, node 1: the node attribute 'impedance' is not a number", "all")

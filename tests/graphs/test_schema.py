@@ -284,6 +284,12 @@ NO_DATA = {
     "day": (lambda i: datetime.date(2026, 1, i % 5 + 1), "a time"),
     "start_time": (lambda i: 1.7e9 + 3600.5 * (i % 7), "a time"),
     "amount": (lambda i: f"{i + 1}.{i + 1:03},{i} EUR", "numbers as text, with decimal commas"),
+    "dollars": (lambda i: f"${i + 1}.14", "numbers as text"),
+    "share": (lambda i: f"{i}%", "numbers as text"),
+    "delay": (lambda i: f"17{i} ms", "numbers as text"),
+    "blank": (lambda i: f"1 {i:03}.50", "numbers as text"),
+    "host": (lambda i: f"10.0.0.{i}", "an identifier"),
+    "code": (lambda i: f"{i} (a)", "an identifier"),
 }
 DATA = {
     "total": lambda i: 7 * i * i,

@@ -1,5 +1,7 @@
 """Tables of edges, nodes and graphs, against graphs built by hand."""
 
+from decimal import Decimal
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -157,3 +159,16 @@ def test_a_table_of_many_graphs_is_no_graph(tmp_path):
     with pytest.raises(ValueError, match=said):
         read_batch([path])
     assert len(read_batch([path], GraphSchema(edge_categories="Case_ID"))) == 1
+
+
+def test_decimals_of_databases_are_numbers():
+    edges = pd.DataFrame({"graph": ["g"] * 3, "source": [0, 1, 2], "target": [1, 2, 3]})
+    edges["cost"] = [Decimal("9.99"), None, Decimal("19.99")]
+    schema = GraphSchema.everything(missing="indicate")
+    batch = read_graphs(read_tables(edges), schema=schema)
+    assert batch.schema.names("edge_numbers") == ("cost",)
+    assert np.nanmin(batch.edge_attributes) == 9.99
+    assert np.nanmax(batch.edge_attributes) == 19.99
+    cells = [Decimal(k) for k in range(100)]
+    with pytest.raises(ValueError, match="row 100: 'soon' under 'cost' is not a number"):
+        read_tables(pd.DataFrame({"graph": 1, "source": 1, "target": 2, "cost": [*cells, "soon"]}))

@@ -27,6 +27,7 @@ from skgraphkde.graphs.files.molecules import read_smiles_table, smiles_column
 from skgraphkde.graphs.files.tables import (
     NO_OPTIONS,
     Cells,
+    decimal_mark,
     read_cells,
     records,
     take_directions,
@@ -107,7 +108,6 @@ def _read_edges(
     directed: bool,
 ) -> nx.Graph:
     """The graph of an edge list and of the table of nodes beside it."""
-    decimal = options.get("decimal")
     sources, targets = (take_ids(path, cells, end) for end in ends)
     kinds = take_directions(cells, schema)
     if kinds is not None and schema.directed is not True:
@@ -116,6 +116,7 @@ def _read_edges(
         kinds = ["directed"] * len(sources)
     ends_in_order = dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True)))
     nodes: list[tuple] = [(node, {}) for node in ends_in_order]
+    decimal = options.get("decimal")
     table = table_beside(path, ".nodes")
     if table is not None:
         columns = read_cells(table, options)
@@ -125,6 +126,7 @@ def _read_edges(
                 f'{table} has no column "id" or "node"; its first row is {", ".join(columns)!r}'
             )
         ids = take_ids(table, columns, found[0])
+        decimal = decimal or decimal_mark(cells, columns)
         of_nodes = records(columns, schema, "node", len(ids), decimal)
         nodes = list(zip(ids, of_nodes, strict=True))
     edges, count = [], Counter[tuple]()

@@ -7,7 +7,8 @@ each span to those that it called.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -84,20 +85,33 @@ def read_xes(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     options : mapping
         As of a :class:`~skgraphkde.graphs.files.tables.CSVFile`.
     """
-    rows = []
-    for trace in fromstring(read_content(path)).iterfind("{*}trace"):
+    rows, count, empty = [], Counter[str](), list[str]()
+    for k, trace in enumerate(fromstring(read_content(path)).iterfind("{*}trace")):
         of_case = {
             f"case:{x.attrib['key']}": x.attrib["value"] for x in trace.iterfind("*[@value]")
         }
-        for event in trace.iterfind("{*}event"):
+        name = of_case.get("case:concept:name", f"#{k}")
+        events = trace.findall("{*}event")
+        count[name] += 1
+        if not events:
+            empty.append(name)
+        for event in events:
             own = {x.attrib["key"]: x.attrib["value"] for x in event.iterfind("*[@value]")}
             rows.append(of_case | own)
+    if empty:
+        warn(f"{path}: traces without events are left out: {listed(empty)}")
+    repeated = [name for name, n in count.items() if n > 1]
+    if repeated:
+        warn(
+            f"{path}: several traces have the same concept:name, and are read as one case: "
+            f"{listed(repeated)}; give each a name of its own if they are different cases"
+        )
     names = dict.fromkeys(name for row in rows for name in row)
     cells = {name: [row.get(name, "") for row in rows] for name in names}
     columns = log_columns(path, cells, options)
     if columns is None:
         raise ValueError("its traces, or their events, have no 'concept:name'")
-    return read_log(path, cells, columns, schema)
+    return read_log(path, cells, columns, schema, ".")
 
 
 def read_log(
@@ -170,14 +184,16 @@ def _hours(path: AnyPath, name: str, texts: list[str]) -> Any:
     import pandas as pd  # heavy
 
     found = []
-    are_dates = not any(text.isdecimal() and len(text) < 8 for text in texts)
-    for form in FORMATS if are_dates else ():
+    dates = pd.Series([None if text.isdecimal() and len(text) < 8 else text for text in texts])
+    for form in FORMATS if dates.notna().all() else ():
         with suppress(ValueError):
-            found.append(pd.to_datetime(pd.Series(texts), utc=True, format=form))
+            found.append(pd.to_datetime(dates, utc=True, format=form))
     if not found:
+        read = [pd.to_datetime(dates, utc=True, format=form, errors="coerce") for form in FORMATS]
+        row = int(max(read, key=lambda times: times.count()).isna().argmax())
         raise UnreadableError(
-            f"{path}: {texts[0]!r} under {name!r} is no time that is known: write times as "
-            "2026-01-31 13:00"
+            f"{path}, row {row + 2}: {texts[row]!r} under {name!r} is no time that is known, or "
+            "not written as the others: write times as 2026-01-31 13:00"
         )
     if len(found) > 1:
         warn(f"{path}: {texts[0]!r} under {name!r} is read as month/day: write 2026-01-31 if not")
@@ -209,8 +225,8 @@ class SpanFiles:
         schema : GraphSchema
             The names of what is read.
         """
-        found = [x for path in self.paths for x in _documents(path, read_content(path))]
-        return _traces(found, schema)
+        spans = (x for path in self.paths for x in _spans(path, read_content(path)))
+        return _traces(spans, schema)
 
 
 def are_spans(content: bytes) -> bool:
@@ -229,47 +245,60 @@ def read_spans(path: AnyPath, content: bytes, schema: GraphSchema) -> Graphs:
     schema : GraphSchema
         The names of what is read.
     """
-    traces = _traces(_documents(path, content), schema)
+    traces = _traces(_spans(path, content), schema)
     return [(f"#{trace}" if len(traces) > 1 else "", x) for trace, x in traces]
 
 
-def _documents(path: AnyPath, content: bytes) -> list[Any]:
-    """The documents of a file, which may be in a list."""
+def _spans(path: AnyPath, content: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The spans of a file, each after the name of its service.
+
+    A file has documents, which may be in a list.
+    """
     if not are_spans(content):
         raise UnreadableError(
             f'{path} is no file of spans: it has no "resourceSpans", as OpenTelemetry exports them '
             "in JSON"
         )
     found = documents(content)
-    return found[0] if isinstance(found[0], list) else found
+    exported = found[0] if isinstance(found[0], list) else found
+    for resource in (x for document in exported for x in document["resourceSpans"]):
+        service = _attributes(resource.get("resource", {})).get("service.name", "")
+        if "scopeSpans" not in resource:
+            raise UnreadableError(
+                f'{path}: there are "resourceSpans" without "scopeSpans", which OpenTelemetry has '
+                f"had since 2022 (they have {listed([*resource])}): export the spans again"
+            )
+        for span in (x for scope in resource["scopeSpans"] for x in scope.get("spans", ())):
+            lacking = [name for name in OF_SPANS if name not in span]
+            where = f"{path}: the span {span.get('spanId')!r} of the trace {span.get('traceId')!r}"
+            if lacking:
+                raise UnreadableError(f"{where} has no {lacking[0]}: add it, or leave the span out")
+            if int(span["endTimeUnixNano"]) < int(span["startTimeUnixNano"]):
+                raise UnreadableError(
+                    f"{where} ends before it starts, as one that did not end does: correct its "
+                    "endTimeUnixNano, or leave the span out"
+                )
+            yield service, span
 
 
-def _traces(exported: list[Any], schema: GraphSchema) -> list[tuple[str, Any]]:
-    """The traces of documents, and their ids."""
+def _traces(exported: Iterable[tuple[str, dict]], schema: GraphSchema) -> list[tuple[str, Any]]:
+    """The traces of spans, each of which is after the name of its service, and their ids."""
     import pandas as pd  # heavy
 
     rows, others, named = [], dict[str, None](), names_in_schema(schema, "node")
-    for resource in (x for document in exported for x in document["resourceSpans"]):
-        service = _attributes(resource.get("resource", {})).get("service.name", "")
-        for span in (x for scope in resource["scopeSpans"] for x in scope["spans"]):
-            lacking = [name for name in OF_SPANS if name not in span]
-            if lacking:
-                raise UnreadableError(
-                    f"the span {span.get('spanId')!r} of the trace {span.get('traceId')!r} has no "
-                    f"{lacking[0]}: add it, or leave the span out"
-                )
-            attributes = _attributes(span)
-            others |= dict.fromkeys(x for x in attributes if x not in named)
-            row = {
-                "traceId": span["traceId"],
-                "spanId": span["spanId"],
-                "parentSpanId": span.get("parentSpanId") or None,
-                "label": f"{service} {span.get('name', '')}".strip(),
-                "kind": str(span.get("kind", 0)),
-                "status": str(span.get("status", {}).get("code", 0)),
-                "ms": (int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])) / 1e6,
-            }
-            rows.append({x: value for x, value in attributes.items() if x in named} | row)
+    for service, span in exported:
+        attributes = _attributes(span)
+        others |= dict.fromkeys(x for x in attributes if x not in named)
+        row = {
+            "traceId": span["traceId"],
+            "spanId": span["spanId"],
+            "parentSpanId": span.get("parentSpanId") or None,
+            "label": f"{service} {span.get('name', '')}".strip(),
+            "kind": str(span.get("kind", 0)),
+            "status": str(span.get("status", {}).get("code", 0)),
+            "ms": (int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])) / 1e6,
+        }
+        rows.append({x: value for x, value in attributes.items() if x in named} | row)
     if not rows:
         return []
     spans = pd.DataFrame(rows)

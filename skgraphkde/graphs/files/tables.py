@@ -13,11 +13,12 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
 from typing import Any
+from unicodedata import decimal as digit
 
 from skgraphkde._utils import warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
@@ -30,9 +31,14 @@ NUMBER = re.compile(
 )
 # Numbers by their decimal mark, perhaps with another mark between thousands; 007 is none.
 LOCAL_NUMBERS = {
-    ",": re.compile(r"[+-]?(0|[1-9]\d*|[1-9]\d{0,2}([. '\u00a0\u202f]\d{3})+)(,\d+)?"),
-    ".": re.compile(r"[+-]?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?"),
+    ",": re.compile(
+        r"[+-]?(0|[1-9]\d*|[1-9]\d{0,2}([. '\u00a0\u202f]\d{3})+)(,\d+)?(e[+-]?\d+)?", re.I
+    ),
+    ".": re.compile(r"[+-]?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?(e[+-]?\d+)?", re.I),
 }
+SWISS = re.compile(r"[+-]?[1-9]\d{0,2}('\d{3})+(\.\d+)?")
+# Signs of Unicode for those of ASCII: minus, apostrophe, and points and commas of other scripts.
+SIGNS = str.maketrans("\u2212\u2019\uff0b\uff0d\uff0e\uff0c\u066b", "-'+-.,.")
 THOUSANDS = {",": re.compile(r"[. '\u00a0\u202f]"), ".": re.compile(",")}
 SEPARATORS = ",;\t| "
 # Comments above the row of names; "#,source,target" and "#id,source,target" are no comments.
@@ -108,9 +114,17 @@ class TableFiles:
         """
         import pandas as pd  # heavy
 
-        edges = self._frame(self.edges, schema, "edge", (self.graph, self.source, self.target))
-        nodes = self._frame(self.nodes, schema, "node", (self.graph, self.node))
-        graphs = self._frame(self.graphs, schema, "graph", (self.graph,))
+        tables = {path: self._table(path) for path in self.files}
+        decimal = self.options.get("decimal") or decimal_mark(
+            *(x for x in tables.values() if isinstance(x, dict))
+        )
+
+        def frame(path: AnyPath | None, part: str, *ids: str) -> Any:
+            return None if path is None else _frame(tables[path], schema, part, ids, decimal)
+
+        edges = frame(self.edges, "edge", self.graph, self.source, self.target)
+        nodes = frame(self.nodes, "node", self.graph, self.node)
+        graphs = frame(self.graphs, "graph", self.graph)
         columns = {x: getattr(self, x) for x in ("graph", "source", "target", "node")}
         kinds, directed = take_directions(edges, schema), schema.directed is True
         if kinds is not None and "directed" in kinds and not directed:
@@ -123,26 +137,33 @@ class TableFiles:
             raise ValueError(f"{', '.join(map(str, self.files))}: {error}") from error
         return [(str(name), graph) for name, graph in found.items()]
 
-    def _frame(self, path: AnyPath | None, schema: GraphSchema, part: str, ids: tuple) -> Any:
-        """A table with cells that have types; ids are text."""
-        if path is None:
-            return None
+    def _table(self, path: AnyPath) -> Any:
+        """The cells of a CSV, or a table of Parquet, whose cells have types."""
+        if path.suffix.lower() != ".parquet":
+            return read_cells(path, self.options)
         import pandas as pd  # heavy
 
-        if path.suffix.lower() == ".parquet":
-            try:
-                return pd.read_parquet(io.BytesIO(read_content(path)))
-            except (OSError, ValueError) as error:  # of pyarrow, which does not know the path
-                raise ValueError(
-                    f"{path} cannot be read as Parquet ({error}): write it with "
-                    "DataFrame.to_parquet, or as CSV"
-                ) from error
-        cells = read_cells(path, self.options)
-        names = {name: [cell or None for cell in cells.pop(name)] for name in ids if name in cells}
-        columns = typed_columns(cells, schema, part, self.options.get("decimal"))
-        frame = pd.DataFrame(names | columns, dtype=object)
-        frame.index += 2  # the rows of a spreadsheet, of which the first is the header
-        return frame
+        try:
+            return pd.read_parquet(io.BytesIO(read_content(path)))
+        except (OSError, ValueError) as error:  # of pyarrow, which does not know the path
+            raise ValueError(
+                f"{path} cannot be read as Parquet ({error}): write it with "
+                "DataFrame.to_parquet, or as CSV"
+            ) from error
+
+
+def _frame(
+    table: Any, schema: GraphSchema, part: str, ids: tuple[str, ...], decimal: str | None
+) -> Any:
+    """A table with cells that have types; ids are text."""
+    if not isinstance(table, dict):
+        return table
+    import pandas as pd  # heavy
+
+    names = {name: [cell or None for cell in table.pop(name)] for name in ids if name in table}
+    frame = pd.DataFrame(names | typed_columns(table, schema, part, decimal), dtype=object)
+    frame.index += 2  # the rows of a spreadsheet, of which the first is the header
+    return frame
 
 
 def tables_in(
@@ -317,9 +338,11 @@ def typed_columns(
     decimal : {",", "."}, default=None
         The decimal mark. None: as the cells say.
     """
-    decimal = decimal or _decimal_mark(cells)
     kinds = f"{part}_categories", f"{part}_numbers"
     categories = schema.named(kinds[0]) or CONVENTIONS[kinds[0]]
+    decimal = decimal or decimal_mark(cells)
+    if decimal is None:
+        _warn_open(cells, categories)
     may_be_any = schema.reads_all(part)
     columns: dict[str, list[Any]] = {}
     for name, texts in cells.items():
@@ -351,37 +374,66 @@ def _no_number(part: str, name: str, k: int, cell: str) -> ValueError:
     return not_a_number(f"{part}s", k + 2, name, cell, cure)
 
 
-def _decimal_mark(cells: Cells) -> str | None:
-    """The decimal mark of a table in which some column has commas in numbers that say it."""
-    open_to_both = []
-    for name, texts in cells.items():
-        with_comma = {text for text in texts if "," in text}
-        fits = {
-            mark: sum(number.fullmatch(text) is not None for text in with_comma)
-            for mark, number in LOCAL_NUMBERS.items()
-        }
-        is_said = fits[","] != fits["."]  # "1,234" may be either
-        if is_said and max(fits.values()) >= 0.9 * len(with_comma):
-            return max(fits, key=lambda mark: fits[mark])
-        if with_comma and min(fits.values()) == len(with_comma):
-            open_to_both.append(f"{min(with_comma)!r} under {name!r}")
-    if open_to_both:
-        warn(
-            f"numbers such as {listed(open_to_both)} may have a decimal comma or thousands, and "
-            "are read as text: say --decimal , or --decimal . in the shell (in Python, the options "
-            "of a CSVFile)"
-        )
+def decimal_mark(*tables: Cells) -> str | None:
+    """The decimal mark that the numbers of a column say, one with commas first; None if none does.
+
+    Parameters
+    ----------
+    *tables : dict of list of str
+        Written alike.
+    """
+    for sign in LOCAL_NUMBERS:
+        for texts in (texts for table in tables for texts in table.values()):
+            with_sign, fits = _fits(texts, sign)
+            # "1,234" may be either
+            if fits[","] != fits["."] and max(fits.values()) >= 0.9 * len(with_sign):
+                return max(fits, key=lambda mark: fits[mark])
     return None
+
+
+def _fits(texts: Sequence[str], sign: str) -> tuple[set[str], dict[str, int]]:
+    """The cells that have a comma, or a point, and how many of them fit each decimal mark."""
+    with_sign = {text for text in texts if sign in text}
+    fits = {
+        mark: sum(number.fullmatch(text) is not None for text in with_sign)
+        for mark, number in LOCAL_NUMBERS.items()
+    }
+    return with_sign, fits
+
+
+def _warn_open(cells: Cells, categories: Collection[str]) -> None:
+    """Warn of columns in which each comma, or point, may be a decimal mark or between thousands."""
+    found = []
+    for name, texts in cells.items():
+        for sign in LOCAL_NUMBERS if name not in categories else ():
+            with_sign, fits = _fits(texts, sign)
+            if with_sign and min(fits.values()) == len(with_sign):
+                # The same number in each file, so that Python says this once.
+                found.append(f"'1{sign}234' under {name!r}")
+    if found:
+        warn(
+            f"numbers such as {listed(found)} may have a decimal mark or thousands: those with a "
+            "comma are read as text, those with a point as decimal numbers; say --decimal , or "
+            "--decimal . in the shell (in Python, the options of a CSVFile)"
+        )
 
 
 def _value(cell: str, decimal: str | None) -> Any:
     if not cell:
         return None
-    if decimal is not None and LOCAL_NUMBERS[decimal].fullmatch(cell):
-        cell = THOUSANDS[decimal].sub("", cell).replace(",", ".")
-    if not NUMBER.fullmatch(cell):
+    number = cell if cell.isascii() else _in_ascii(cell)
+    if decimal is not None and LOCAL_NUMBERS[decimal].fullmatch(number):
+        number = THOUSANDS[decimal].sub("", number).replace(",", ".")
+    elif SWISS.fullmatch(number):
+        number = number.replace("'", "")
+    if not NUMBER.fullmatch(number):
         return cell
-    return int(cell) if cell.lstrip("+-").isdigit() else float(cell)
+    return int(number) if number.lstrip("+-").isdigit() else float(number)
+
+
+def _in_ascii(cell: str) -> str:
+    """A cell with the digits and signs of ASCII for those of other scripts, such as Arabic."""
+    return "".join(str(digit(sign, sign)) for sign in cell.translate(SIGNS))
 
 
 def _category(cell: str, value: Any) -> Any:

@@ -8,9 +8,10 @@ remedy. Nothing in a file is executed, fetched or unpacked to disk.
 from __future__ import annotations
 
 import os
+import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +23,19 @@ from skgraphkde._utils import warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
-from skgraphkde.graphs.files.csv import read_csv
+from skgraphkde.graphs.files.csv import read_csv, table_beside
 from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.json import parse_json
 from skgraphkde.graphs.files.logs import SpanFiles, are_spans, read_spans, read_xes
 from skgraphkde.graphs.files.molecules import read_sdf, read_smi
-from skgraphkde.graphs.files.tables import NUMBER, CSVFile, TableFiles
+from skgraphkde.graphs.files.tables import (
+    NO_OPTIONS,
+    NUMBER,
+    CSVFile,
+    TableFiles,
+    decimal_mark,
+    read_cells,
+)
 from skgraphkde.graphs.files.tu import read_tu
 from skgraphkde.graphs.files.xml import read_gexf, read_graphml
 from skgraphkde.graphs.formats.common import Graph, is_missing
@@ -94,6 +102,7 @@ FORMATS = {
         "give NAME.zip as downloaded, or a zip of graph files",
     ),
 }
+CSV = (".csv", ".tsv")
 PACKED = ".zip"  # which is not packed once more, with gzip
 
 # Called with the error of a file or a graph, which is then skipped. None: raise the error.
@@ -116,7 +125,8 @@ def iter_graphs(
     Parameters
     ----------
     files : iterable of Path
-        As returned by :func:`find_files`.
+        As returned by :func:`find_files`. The CSVs of a sequence have one decimal mark, if those in
+        which it is clear agree.
     schema : GraphSchema, "all" or None, default=None
         What is to be read, which some formats need to know. None is ``GraphSchema()``.
     on_error : callable, default=None
@@ -147,7 +157,7 @@ def iter_graphs(
     [('path.graphml', 3)]
     """
     schema = validated(schema)
-    for path in files:
+    for path in with_decimal_mark(files) if isinstance(files, Sequence) else files:
         for position, graph in attempt(on_error, read_file, path, schema) or ():
             name = f"{path}{position}"
             if not isinstance(graph, ValueError):
@@ -316,6 +326,47 @@ def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
         if on_error is None:
             raise
         on_error(error)
+
+
+def with_decimal_mark(files: Sequence[Source]) -> Sequence[Source]:
+    """The files; CSVs are told the decimal mark that others say, if these agree.
+
+    Parameters
+    ----------
+    files : sequence of Path
+    """
+    marks: set[Any] = set()
+    for source in files if len(files) > 1 else ():
+        options = getattr(source, "options", NO_OPTIONS)
+        for path in _csvs(source) if "decimal" not in options else ():
+            with warnings.catch_warnings(), suppress(Exception):  # which reading it will raise
+                warnings.simplefilter("ignore")
+                marks.add(decimal_mark(read_cells(path, options)))
+    marks.discard(None)
+    if len(marks) != 1:
+        return files
+    said = {"decimal": marks.pop()}
+    told: list[Source] = []
+    for source in files:
+        if isinstance(source, CSVFile | TableFiles):
+            told.append(replace(source, options=said | dict(source.options)))
+        elif isinstance(source, SpanFiles) or not _csvs(source):
+            told.append(source)
+        else:
+            told.append(CSVFile(source, said))
+    return told
+
+
+def _csvs(source: Any) -> list[AnyPath]:
+    """The CSVs of a source: tables of many graphs; an edge list, and the nodes beside it."""
+    if isinstance(source, TableFiles | SpanFiles):
+        paths = source.files if isinstance(source, TableFiles) else []
+        return [path for path in paths if suffix_of(path) in CSV]
+    path = source.path if isinstance(source, CSVFile) else source
+    if suffix_of(path) not in CSV or not path.is_file():
+        return []
+    nodes = table_beside(path, ".nodes")
+    return [path] if nodes is None else [path, nodes]
 
 
 # -- one file --------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ def read_graphml(path: AnyPath, schema: GraphSchema) -> Graphs:
             if len(x):
                 found |= _drawn_by_yed(x, schema)
             elif x.text or name not in numbers:
-                found[name] = _value(x.text, convert)
+                found[name] = _value_of(element, name, x.text, convert)
         return without_places(defaults[part] | found, schema)
 
     return single_or_numbered([_graphml_graph(x, data) for x in root.findall("graph")])
@@ -192,7 +192,7 @@ def _data(element: Element, declared: Declared, types: dict[str, str]) -> dict[s
                 f"the attribute {name!r} has several values, at several times or in several "
                 "places: write a file for each time, or rename one"
             )
-        data[name] = _value(value.get("value"), convert)
+        data[name] = _value_of(element, name, value.get("value"), convert)
     data.pop("networkx_key", None)
     return data
 
@@ -211,7 +211,7 @@ def _declared(
         declared[key] = name, convert
         default = x.find("default")
         if default is not None:
-            defaults[name] = _value(default.text, convert)
+            defaults[name] = _value_of(x, name, default.text, convert)
     return declared, defaults
 
 
@@ -219,6 +219,15 @@ def _value(text: str | None, convert: Callable[[str], Any]) -> Any:
     """The value that a text stands for; None for a number or a boolean that is not there."""
     text = (text or "").strip()
     return None if convert is not str and text.lower() in MISSING else convert(text)
+
+
+def _value_of(element: Element, name: str, text: str | None, convert: Callable[[str], Any]) -> Any:
+    """The value of an attribute of a node, an edge or a graph."""
+    try:
+        return _value(text, convert)
+    except ValueError as error:
+        which = element.get("id") or (element.get("source"), element.get("target"))
+        raise ValueError(f"{element.tag} {which!r}, {name!r}: {error}") from error
 
 
 def _converter(type_name: str) -> Callable[[str], Any]:
@@ -237,7 +246,10 @@ def _number(text: str) -> int | float:
     """A number, which graph-tool writes as a hexadecimal one."""
     if "0x" in text.lower():
         return float.fromhex(text)
-    return int(text) if text.lstrip("+-").isdigit() else float(text)
+    try:
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not a number: write numbers as 1234.5") from error
 
 
 def _boolean(text: str) -> bool:
