@@ -150,6 +150,8 @@ class Checker:
         """Categories of a node or an edge, as they are written together."""
         if len(names) == 1:
             value = data.get(names[0])
+            if str(value) in ("True", "False") and names[0] != "label":
+                return f"{names[0]}={value}"
             return f"no {names[0]}" if value is None else str(value)
         first = "label" if "label" in names else names[0]
         rest = []
@@ -160,8 +162,8 @@ class Checker:
                 text = str(value)
             if name == first:
                 head = text
-            elif str(value) != "False":
-                rest.append(name if str(value) == "True" else text)
+            else:
+                rest.append({"True": name, "False": f"not {name}"}.get(str(value), text))
         return f"{head} ({', '.join(rest)})" if rest else head
 
     def _edge_name(self, graph, u, v, at_ends):
@@ -172,6 +174,13 @@ class Checker:
         names, arrow = self.schema.edge_categories, "->" if self.directed else "-"
         line = f"-{self._words(graph.edges[u, v], names)}{arrow}" if names else arrow
         return f"{a} {line} {b}"
+
+    def _tables(self, by):
+        """Categories that are written together; those of True and False have their names there."""
+        if by is not None:
+            return [[by]]
+        named = [[x] for x, values in self.values.items() if values & {"True", "False"}]
+        return [self.together, ["label"], *named]
 
     def _things(self, graph, by=None):
         """All names of nodes, edges and the graph that reasons can write."""
@@ -194,13 +203,13 @@ class Checker:
             value = graph.graph.get(name)
             found.add(f"no {name}" if value is None else f"{name}={value}")
         for u, v in graph.edges:
-            tables = [self.together, ["label"]] if by is None else [[by]]
+            tables = self._tables(by)
             for names in tables:
                 if names and set(names) <= set(categories):
                     found.add(self._edge_name(graph, u, v, names))
             for name in self.schema.edge_categories:
                 found.add(f"{name}={graph.edges[u, v].get(name)}")
-        for names in [self.together, ["label"]] if by is None else [[by]]:
+        for names in self._tables(by):
             if names and set(names) <= set(categories):
                 found |= {self._node_and_neighbors(graph, v, names) for v in graph}
         return found | self._pairs(graph)
@@ -228,7 +237,7 @@ class Checker:
                 continue
             for x, y in combinations(graph.nodes.values(), 2):
                 if x.get(name) is not None and x.get(name) == y.get(name):
-                    steps = sorted(str(data.get(self.step)) for data in (x, y))
+                    steps = sorted(self._words(data, [self.step]) for data in (x, y))
                     found.add(f"{' and '.join(steps)} with the same {name}")
         return found
 
@@ -336,13 +345,17 @@ class Checker:
         """Names with their numbers: (name, n, total) each."""
         names = re.sub(r", and \d+ more$", "", names)
         return re.findall(
-            r"(?:^|, )(.+?) \((?:in|unlike) ([\d,]+)(?: of ([\d,]+) other \w+)?\)", names
+            r"(?:^|, )(.+?) \((?:in|unlike) ([\d,]+)(?: of ([\d,]+) other \w+)?\)"
+            r"(, here [^,]+)?",
+            names,
         )
 
     def rare(self, names, by=None):
         owners = [self._things(x, by) for x in self.others]
-        for name, n, total in self._listed(names):
-            base = self._own_name(name)
+        for name, n, total, here in self._listed(names):
+            base = self._own_name(name + here)
+            if here == "" and base in self._pairs(self.graph):
+                return "of whom?"
             if base not in self._things(self.graph, by):
                 return f"the graph has no {base}"
             if total and int(number(total)) != len(self.others):
@@ -353,7 +366,7 @@ class Checker:
 
     def lacking(self, names, by=None):
         owners = [self._things(x, by) for x in self.others]
-        for name, n, total in self._listed(names):
+        for name, n, total, _ in self._listed(names):
             n_owners = sum(name in x for x in owners)
             if name in self._things(self.graph, by):
                 return f"the graph has {name}"
@@ -369,7 +382,7 @@ class Checker:
         is_all = not re.search(r", and \d+ more$", names)
         names = re.sub(r", and \d+ more$", "", names)
         all_names = re.findall(r"((?:[^,(]|\([^)]*\)|, here )+)(?:, |$)", names)
-        edges, count = [], 0
+        edges, count, ends = [], 0, set()
         for name in all_names:
             parts = re.split(r" (-[^ ]*>|-[^ ]*-) ", name) if self.directed else [name]
             parts = parts if len(parts) > 1 else [name]
@@ -387,7 +400,7 @@ class Checker:
             return "no names"
         if n or steps:
             for u, v in self.graph.edges:
-                tables = [[by]] if by else [self.together, ["label"]]
+                tables = self._tables(by)
                 written = {
                     self._edge_name(self.graph, u, v, t)
                     for t in tables
@@ -396,7 +409,11 @@ class Checker:
                 written |= {
                     f"{x}={self.graph.edges[u, v].get(x)}" for x in self.schema.edge_categories
                 }
-                count += bool(written & set(edges))
+                if written & set(edges):
+                    count += 1
+                    ends |= {u, v}
+            if steps and not (self.directed and len(ends) == int(steps)):
+                return f"{steps} nodes in an order are {len(ends)}"
             stated = int(number(n)) if n else int(steps) - 1
             if is_all and count != stated:
                 return f"{stated} edges are {count}"
@@ -491,7 +508,13 @@ class Checker:
 
     # -- single numbers ----------------------------------------------------------------------------
 
-    def extreme(self, items, where, usually=None, rare=None, why=None):
+    def _is_finer(self, part, where):
+        """Whether others of the same kind have more in common than the sentence says."""
+        names = self.schema.node_categories if part == "node" else self.together
+        named = "label" if "label" in self.schema.node_categories else self.step
+        return part != "graph" and any(name != named for name in names)
+
+    def extreme(self, items, where, usually=None, rare=None, why=None, like=None):
         rows, own, part = self._place(where)
         if own is None:
             return f"there is no {where}"
@@ -509,7 +532,8 @@ class Checker:
             if given is None or not is_close(value, given):
                 return f"{name} {value} is {given}"
             known = [x.get(name) for kind, x, _ in rows if kind == own["kind of it"]]
-            stated, is_rare = usually or of_item, rare or " rare " in f"{of_item} {why}"
+            of_all = usually and usually + (f" in {like} like it" if like else "")
+            stated, is_rare = of_all or of_item, rare or " rare " in f"{of_item} {why}"
             n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
             if (is_rare or n_graphs < FEWEST[part]) and self._kinds(where):
                 if self.own >= 0:  # a fold is left out, of which the checker knows nothing
@@ -520,6 +544,12 @@ class Checker:
                     return f"{name} is that of a rare kind"
                 known = [x.get(name) for kind, x, _ in rows if kind in few]
             if stated:
+                like = re.search(r" in ([\d,]+) like it$", stated)
+                n_given = sum(x is not None for x in known)
+                if like and number(like[1]) != n_given:
+                    return f"{like[1]} like it are {n_given}"
+                if not like and not is_rare and self._is_finer(part, where):
+                    return "the range of which?"
                 found = self._range(re.sub("^usually | (in|with) .*$", "", stated), known, given)
                 if found:
                     return found
@@ -527,6 +557,17 @@ class Checker:
                 low, high = quantiles(known)
                 if not low <= given <= high:
                     return f"{given} is outside {low} to {high}"
+                near = re.search(rf"of ({NUMBER}) like it: ({NUMBER})(?: and ({NUMBER}))?$", why)
+                if near:
+                    given_others = [x for x in known if x is not None]
+                    below = max(x for x in given_others if x <= given)
+                    above = min(x for x in given_others if x >= given)
+                    if number(near[1]) != len(given_others) or not (
+                        is_close(near[2], below) and is_close(near[3] or near[2], above)
+                    ):
+                        return f"near {given} are {below} and {above}"
+                elif "together" not in why:
+                    return "near to what?"
         return None
 
     def _items(self, items):
@@ -664,6 +705,7 @@ Checker.PATTERNS = [
     ),
     (
         rf"(?P<items>.+?) {WHERE}; {_usually()}"
+        r"(?: in (?P<like>[\d,]+) like it)?"
         r"(?P<rare> in rare nodes| in rare edges| with a rare \w+)?",
         Checker.extreme,
     ),
@@ -673,7 +715,7 @@ Checker.PATTERNS = [
     ),
     (
         rf"(?P<items>.+?) {WHERE}: (?P<why>each is usual.*, but not together|"
-        r"within the usual range.*, but no other is near it)",
+        rf"within the usual range.*; nearest of {NUMBER} like it: {NUMBER}(?: and {NUMBER})?)",
         Checker.extreme,
     ),
     (rf"(?P<items>.+\)) {WHERE}", Checker.extreme),

@@ -10,6 +10,8 @@ from sklearn.metrics import roc_auc_score
 from benchmarks import typed
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.explanation import explain, nearest_references, view_surprises
+from skgraphkde.explanation.results import groups_of
+from skgraphkde.graphs.words import Words, singular
 from tests.conftest import random_graphs
 
 #: What the first reason is about: its kind, and a word in its name.
@@ -401,3 +403,167 @@ def test_a_value_never_seen_is_the_first_reason_whatever_the_numbers():
     reasons = explain(detector, [graph(1001 + seed, odd=True) for seed in range(20)], n_reasons=2)
     told = reasons.groupby("graph")["reason"].agg(list)
     assert all("Hg" in first and "weight" in second for first, second in told)
+
+
+# -- whose numbers, orders and categories these are ------------------------------------------------
+
+
+def lettered(letters, edges, make=nx.Graph):
+    graph = make(edges)
+    nx.set_node_attributes(graph, dict(enumerate(letters)), "label")
+    return graph
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("make", "new", "start"),
+    [
+        (nx.Graph, [(0, 2), (3, 5)], "2 edges never seen: a - z"),
+        (nx.DiGraph, [(0, 2), (2, 0)], "2 edges never seen: a -> z -> a"),
+        (nx.DiGraph, [(0, 2), (2, 3)], "3 nodes in an order never seen: a -> z -> a"),
+    ],
+)
+def test_an_order_is_of_as_many_nodes(make, new, start):
+    def known(m):
+        starts = range(0, 3 * m, 3)
+        edges = [(i + j, i + k) for i in starts for j, k in ((0, 1), (1, 2), (1, 4))]
+        return lettered("abz" * (m + 1), [*edges, (3 * m, 3 * m + 1), (3 * m + 1, 3 * m + 2)], make)
+
+    detector = GraphKDEDetector().fit([known(1 + i % 3) for i in range(60)])
+    odd = known(1)
+    odd.add_edges_from(new)
+    assert explain(detector, [odd])["reason"][0] == start
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_number_between_others_is_told_with_those_next_to_it():
+    def graph(numbers):
+        graph = nx.path_graph(len(numbers))
+        nx.set_node_attributes(graph, dict(enumerate(numbers)), "ms")
+        return graph
+
+    rng = np.random.default_rng(0)
+    known = rng.choice([10.0, 20.0], (40, 3)) + rng.random((40, 3)).round(2)
+    schema = GraphSchema(node_numbers="ms")
+    detector = GraphKDEDetector(schema=schema).fit([graph(numbers) for numbers in known.tolist()])
+    reasons = explain(detector, [graph([10.5, 14.0, 20.5])])["reason"].tolist()
+    below, above = known[known < 14].max(), known[known > 14].min()
+    near = f"nearest of 120 like it: {below:.3g} and {above:.3g}"
+    assert f"ms 14 of node 1: within the usual range; {near}" in reasons
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", ["node", "edge"])
+def test_the_range_of_some_is_told_with_their_number(part):
+    """Of those that have all categories in common, of which the sentence names one."""
+
+    def graph(seed, times=1):
+        rng = np.random.default_rng(seed)
+        graph = nx.path_graph(4, nx.DiGraph)
+        for node, data in graph.nodes.items():
+            data.update(label="abcd"[node], team="xy"[rng.integers(2)])
+        parts = graph.nodes if part == "node" else graph.edges
+        for data in parts.values():
+            data["cost"] = rng.lognormal(0, 0.2)
+        list(parts.values())[1]["cost"] *= times
+        return graph
+
+    known, odd = [graph(seed) for seed in range(60)], graph(99, 30)
+    schema = GraphSchema(node_categories=("label", "team"), **{f"{part}_numbers": "cost"})
+    detector = GraphKDEDetector(schema=schema).fit(known)
+    like = [1] if part == "node" else [1, 2]
+    n = sum(all(x.nodes[v]["team"] == odd.nodes[v]["team"] for v in like) for x in known)
+    reason = first_reason(detector, odd).reason
+    assert re.fullmatch(
+        rf"cost [\d.]+ of {part} .*; usually [\d.]+ to [\d.]+ in {n} like it", reason
+    )
+
+
+def people(seed, same=False, odd_step=False):
+    """Steps, each by somebody else; by the same, or with a step more, where it is said so."""
+    rng = np.random.default_rng(seed)
+    steps = ["create", "check", "approve", *["audit"] * odd_step, "pay", "post"]
+    graph = nx.path_graph(len(steps), nx.DiGraph)
+    who = rng.choice(30, len(steps), replace=False)
+    who[2 if same else 1] = who[1]
+    for node, data in graph.nodes.items():
+        data.update(step=steps[node], who=f"p{who[node]}")
+    return graph
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_number_of_pairs_is_not_told_of_one_person():
+    schema = GraphSchema(node_categories=("step", "who"))
+    known = [people(seed, same=seed < 2) for seed in range(60)]
+    odd = people(99, same=True)
+    reasons = explain(GraphKDEDetector(schema=schema).fit(known), [odd])["reason"].tolist()
+    who = odd.nodes[1]["who"]
+    text = f"rare: approve and check with the same who (in 2 of 60 other graphs), here {who}"
+    assert text in reasons
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("n", "is_rare"), [(3, True), (5, False)])
+def test_what_one_in_twenty_have_is_rare(n, is_rare):
+    known = [people(seed, odd_step=seed < n) for seed in range(60)]
+    detector = GraphKDEDetector(schema=GraphSchema(node_categories="step")).fit(known)
+    said = explain(detector, [people(99, odd_step=True)], n_reasons=99)["reason"]
+    assert any(x.startswith("rare") and "audit" in x for x in said) == is_rare
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_false_is_told():
+    def graph(seed, odd=False):
+        rng = np.random.default_rng(seed)
+        graph = nx.path_graph(8)
+        for node, data in graph.nodes.items():
+            data.update(label="CN"[node % 2], charge=0, aromatic=node < 5)
+        graph.nodes[7].update(charge=-1, aromatic=True)
+        if odd:
+            graph.nodes[7].update(aromatic=False)
+        if rng.random() < 0.5:
+            graph.add_edge(0, 4)
+        return graph
+
+    schema = GraphSchema(node_categories=("label", "charge", "aromatic"))
+    detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(40)])
+    said = explain(detector, [graph(99, odd=True)], n_reasons=99)["reason"].str.cat(sep="; ")
+    assert "never seen: N (charge=-1, not aromatic)" in said
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("value", ["x", 3])
+def test_groups_are_told_in_the_words_of_the_user(value):
+    def graph(seed, odd=False):
+        rng = np.random.default_rng(seed)
+        graph = nx.path_graph(int(rng.integers(6, 9)))
+        if odd:
+            graph.add_edges_from((0, 20 + i) for i in range(9))
+        nx.set_node_attributes(graph, 1, "status")
+        graph.nodes[0]["status"] = value if odd else 1
+        return graph
+
+    graphs = [graph(seed, odd=seed >= 50) for seed in range(54)]
+    call = {"nodes": "boxes", "graphs": "movies", "graph": "movie"}
+    plain = GraphSchema(node_categories=None, node_numbers=None, call=call)
+    [(_, shared)] = groups_of(GraphKDEDetector(schema=plain).fit(graphs))
+    assert shared.startswith("a box with 10 neighbors")
+    schema = GraphSchema(node_categories="status", call=call)
+    [(_, shared)] = groups_of(GraphKDEDetector(schema=schema).fit(graphs))
+    assert f"status=1 - {'x' if value == 'x' else 'status=3'}" in shared
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_words_for_one():
+    nouns = ["boxes", "branches", "cases", "purchases"]
+    assert [singular(x) for x in nouns] == ["box", "branch", "case", "purchase"]
+    words = Words.of({"graphs": "movies", "graph": "movie", "nodes": "steps"})
+    assert (words.graph, words.node) == ("movie", "step")
+    assert Words.of(words.called()) == words
+    graphs = random_graphs(5)
+    schema = GraphSchema(call={"graphs": "movies", "graph": "movie"})
+    detector = GraphKDEDetector(schema=schema).fit(graphs)
+    assert detector.schema_.to_schema().call["graph"] == "movie"
+    for wrong in ({"graph": "movie"}, {"graphs": "x" * 41}):
+        with pytest.raises(ValueError, match="call of GraphSchema must give names"):
+            GraphKDEDetector(schema=GraphSchema(call=wrong)).fit(graphs)

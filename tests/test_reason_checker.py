@@ -28,7 +28,7 @@ def kinds_of_data(rng):
         "node": {
             "label": values(list("abcdefg"), lack / 2), "kind": values(["pump", "valve"]),
             "who": values([f"p{i}" for i in range(12)]), "amount": amounts(lack),
-            "parts missing": amounts(0.0),
+            "parts missing": amounts(0.0), "ring": lambda r: bool(r.random() < 0.2),
         },
         "edge": {"via": values(["mail", "hand", "fax"]), "wait": amounts(lack)},
         "graph": {"region": values(["north", "south", "west"]), "total": amounts(lack)},
@@ -55,7 +55,7 @@ def random_graph(rng, draws, directed, steps, is_odd=False):
             forgets = is_odd and rng.random() < 0.1
             for data in places[part]:
                 value = None if forgets and name not in ("kind", "via", "region") else draw(rng)
-                if value is not None and rng.random() < odd_share:
+                if value is not None and name != "ring" and rng.random() < odd_share:
                     value = value * 40 if isinstance(value, float) else f"{value}{rng.integers(3)}"
                 if value is not None:
                     data[name] = value

@@ -17,7 +17,8 @@ from sklearn.neighbors import NearestNeighbors
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import USUAL, category_words, legible
+from skgraphkde.graphs.naming import USUAL
+from skgraphkde.views.categories import compared_words
 from skgraphkde.views.neighborhoods import (
     Neighborhoods,
     NeighborhoodView,
@@ -140,16 +141,19 @@ def _pairs(graphs: GraphBatch, name: str, values: tuple) -> Things:
         source, target = np.minimum(source, target), np.maximum(source, target)
     edge = np.zeros_like(source) if graphs.edge_labels is None else np.asarray(graphs.edge_labels)
     pairs, thing = np.unique([source, target, edge], axis=1, return_inverse=True)
-    texts, arrow = [legible(value) for value in distinct], "->" if graphs.directed else "-"
+    texts = [compared_words([name], value) for value in distinct]
+    arrow = "->" if graphs.directed else "-"
     several = len(graphs.schema.node_categories) > 1
 
     def words(i: int) -> str:
         u, v, e = pairs[:, i].tolist()
         line = arrow
         if graphs.edge_labels is not None:
-            kind = category_words(graphs.schema.edge_categories, graphs.edge_label_names[e])
+            kind = compared_words(graphs.schema.edge_categories, graphs.edge_label_names[e])
             line = f"-{kind}{arrow}"
-        return f"{name} " * several + f"{texts[u]} {line} {texts[v]}"
+        says_name = all(x.startswith(f"{name}=") for x in (texts[u], texts[v]))
+        start = f"{name} " if several and not says_name else ""
+        return f"{start}{texts[u]} {line} {texts[v]}"
 
     return Things(_owners(thing.ravel(), graphs.graph_of_arc, len(graphs)), words)
 
@@ -162,12 +166,13 @@ def _neighborhoods(
 
     def words(i: int) -> str:
         node = first[i]
-        what = f"a node with {graphs.degrees[node]} neighbors"
+        n = int(graphs.degrees[node])
+        what = f"a {graphs.schema.words.node} with {n} neighbor{'s' * (n != 1)}"
         if known.vocabulary.by_label:
             label = graphs.label_names[graphs.labels[node]]
-            what = category_words(graphs.schema.node_categories, label)
+            what = compared_words(graphs.schema.node_categories, label)
         if radius > 1:
-            return f"the same surroundings of {what}, up to {radius} steps"
+            return f"the same surroundings of {what}, up to {radius} hops"
         return f"the same neighbors of {what}" if radius else what
 
     return Things(_owners(thing, graphs.graph_of_node, len(graphs)), words)

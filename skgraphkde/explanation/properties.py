@@ -21,7 +21,7 @@ from skgraphkde.views.categories import OFTEN_NEW, means
 # What nearly all known graphs have: more than nine in ten, as those in the usual ranges.
 NEARLY_ALL = USUAL[1]
 # Rare is what so small a share of the known graphs have, or one of them.
-FEW = 0.1
+FEW = 0.05
 # Surroundings with an edge that so small a share has, or one, are new because of it.
 FEWEST = 0.02
 # An edge with a rare end is rare if the end is in more than so many times as many known graphs.

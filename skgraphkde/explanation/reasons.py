@@ -14,6 +14,7 @@ import numpy as np
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.explanation.properties import Properties
 from skgraphkde.explanation.wording import (
+    HERE,
     LONGEST,
     feature_words,
     in_two_lines,
@@ -267,14 +268,18 @@ class Profiles:
             element, index = "node", np.unique(np.column_stack(counts.ends(graph, kind))[index])
         return places(graph, element, index)
 
-    def _by(self, kind: str) -> str:
-        """The category by which alone parts are told apart, in parentheses; "" for labels."""
+    def _by(self, kind: str, names: Sequence[str]) -> str:
+        """The category by which alone parts are told apart, in parentheses.
+
+        "" for labels, and if all names have it.
+        """
         counts = self.properties.counts
         together = kind in ("edges", "edges label", "surroundings", "surroundings label")
         compared = counts.edges | counts.surroundings
         if together or kind not in compared:
             return ""
-        return f" ({counts.vocabulary.names[compared[kind][0]]})"
+        category = counts.vocabulary.names[compared[kind][0]]
+        return "" if all(f"{category}=" in name for name in names) else f" ({category})"
 
     def _missing(self, i: int, j: int) -> Reason:
         """What nearly all known graphs have, the most common first."""
@@ -285,7 +290,7 @@ class Profiles:
         index = index[np.argsort(-n_graphs[index], kind="stable")]
         names = [properties.name_of(kind, x) for x in index.tolist()]
         element, category = properties.counts.about[kind]
-        noun = getattr(self.words, element) + self._by(kind)
+        noun = getattr(self.words, element) + self._by(kind, names)
         noun += " with" if category not in ("", "label") else ""
         text, more = self._seen(
             f"no {noun} ", "unlike", dict(zip(names, n_graphs[index], strict=True)), i
@@ -298,7 +303,8 @@ class Profiles:
         n_known = self.model.n_training_graphs - (self.own[i] >= 0)
         of_all, seen = f" of {n_known:,} other {self.words.graphs}", list[str]()
         for name, n in n_of.items():
-            seen.append(f"{name} ({how} {n:,}{'' if seen else of_all})")
+            base, here, who = name.partition(HERE)  # of this graph only
+            seen.append(f"{base} ({how} {n:,}{'' if seen else of_all}){here}{who}")
         return in_two_lines(start, seen)
 
     def _new(self, i: int, j: int) -> Reason:
@@ -324,10 +330,12 @@ class Profiles:
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
                 start = f"{words.counted(n, 'edge')} never seen"
-            if 1 < n == len(index) and len(names) == 1:
+            ends = graph.source_of_arc[index], graph.adjacency.indices[index]
+            is_path = graph.directed and len(names) == 1 and len(np.unique(ends)) == n + 1
+            if 1 < n == len(index) and is_path:
                 start = f"{n + 1} {words.nodes} in an order never seen"
             names = list(dict.fromkeys(names))
-        text, more = in_two_lines(f"{start}{self._by(kind)}: ", names)
+        text, more = in_two_lines(f"{start}{self._by(kind, names)}: ", names)
         # Of one category with two values, the share of the other follows.
         about = (*facts, category) if category else facts
         if kind in counts.surroundings:
@@ -342,7 +350,7 @@ class Profiles:
         index, texts = np.flatnonzero(once & is_rare), part_names(graph, kind, counts)
         index = index[np.argsort(n_graphs[index], kind="stable")]
         n_of = {texts[x]: n_graphs[x] for x in index}
-        text, more = self._seen(f"rare{self._by(kind)}: ", "in", n_of, i)
+        text, more = self._seen(f"rare{self._by(kind, list(n_of))}: ", "in", n_of, i)
         where, about = self._places(graph, kind, index), tuple(n_of)
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())

@@ -14,7 +14,6 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import (
     category_text,
     category_verb,
-    category_words,
     legible,
     shown,
     usually,
@@ -23,10 +22,12 @@ from skgraphkde.graphs.random_walks import STEPS
 from skgraphkde.graphs.schema import FittedSchema
 from skgraphkde.graphs.words import Words
 from skgraphkde.views.anomalies import Confirmed
-from skgraphkde.views.categories import CategoryCounts
+from skgraphkde.views.categories import CategoryCounts, compared_words
 
 # Characters of a reason: two lines. The rest opens.
 LONGEST = 160
+# What comes after it is not of others that have the same.
+HERE = ", here "
 ONE = {"are": "is", "have": "has", "lack": "lacks"}
 
 
@@ -200,7 +201,7 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
         values = graph.values_by_category(element)[category]
         words = [category_text(category, value) for value in values]
     else:
-        words = [category_words(graph.schema.node_categories, x) for x in graph.label_names]
+        words = [compared_words(graph.schema.node_categories, x) for x in graph.label_names]
     return [words[code] for code in np.asarray(codes)]
 
 
@@ -217,11 +218,12 @@ def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[st
     """The steps of each pair with the same value of a category."""
     names = counts.vocabulary.names
     by_category, who = graph.values_by_category("node"), names[counts.same[kind]]
-    steps, values = by_category[names[counts.vocabulary.step]], by_category[who]
+    step, values = names[counts.vocabulary.step], by_category[who]
+    called = [compared_words([step], x) for x in by_category[step]]
     codes, texts = np.asarray(graph.labels), []
     for u, v in zip(*counts.ends(graph, kind), strict=True):
-        both = " and ".join(sorted(legible(steps[codes[x]]) for x in (u, v)))
-        texts.append(f"{both} with the same {who}, here {legible(values[codes[u]])}")
+        both = " and ".join(sorted(called[codes[x]] for x in (u, v)))
+        texts.append(f"{both} with the same {who}{HERE}{legible(values[codes[u]])}")
     return texts
 
 
@@ -234,7 +236,7 @@ def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> 
         line = ""
         if graph.edge_labels is not None:
             value = graph.edge_label_names[graph.edge_labels[arc]]
-            line = f"-{category_words(graph.schema.edge_categories, value)}- "
+            line = f"-{compared_words(graph.schema.edge_categories, value)}- "
         if graph.directed:
             around[v][f"from {line}{nodes[u]}"] += 1
             line = f"to {line}"
@@ -259,7 +261,7 @@ def _end_names(graph: GraphBatch, names: Sequence[str]) -> list[str]:
         return [""] * graph.n_nodes
     by_category = graph.values_by_category("node")
     values: Any = zip(*(by_category[name] for name in names), strict=True)
-    words = [category_words(names, x if len(names) > 1 else x[0]) for x in values]
+    words = [compared_words(names, x if len(names) > 1 else x[0]) for x in values]
     return [words[code] for code in np.asarray(graph.labels)]
 
 
@@ -273,7 +275,7 @@ def _edge_names(graph: GraphBatch, known: tuple, ends: list[str]) -> list[str]:
             if value not in known or graph.labels is None:
                 texts.append(_edge_kind(categories, value))
                 continue
-            line = f"-{category_words(categories, value)}{arrow}"
+            line = f"-{compared_words(categories, value)}{arrow}"
         a, b = (ends[u], ends[v]) if graph.directed else sorted((ends[u], ends[v]))
         texts.append(f"{a} {line} {b}")
     return texts

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.graphs.problems import Ignored
-from skgraphkde.graphs.words import CALLED, Words, guessed
+from skgraphkde.graphs.words import CALLED, CALLED_ONE, LONGEST_NOUN, Words, guessed
 from skgraphkde.specification import Specification
 
 __all__ = ["FittedSchema", "GraphSchema"]
@@ -80,8 +80,9 @@ class GraphSchema(Specification):
         the mean, beside a column that says so, and a missing category is one of its own.
     call : dict or None, default=None
         Names for "nodes", "edges" and "graphs" in reasons and on pages, such as ``{"nodes":
-        "steps", "graphs": "cases"}``. They change no score. None: those of molecules, traces and
-        event logs are guessed.
+        "steps", "graphs": "cases"}``. One of them is called as the plural without its end, or as
+        you say: ``{"graphs": "movies", "graph": "movie"}``. They change no score. None: those of
+        molecules, traces and event logs are guessed.
 
     Examples
     --------
@@ -128,11 +129,16 @@ class GraphSchema(Specification):
         self.call = call
 
     def _validate_values(self) -> None:
-        for what, noun in (self.call or {}).items():
-            if what not in CALLED or not isinstance(noun, str) or not noun.strip():
+        call = self.call or {}
+        for what, noun in call.items():
+            is_known = what in CALLED or (what in CALLED_ONE and f"{what}s" in call)
+            is_noun = isinstance(noun, str) and 0 < len(noun.strip()) <= LONGEST_NOUN
+            if not (is_known and is_noun):
                 raise ValueError(
                     "call of GraphSchema must give names to nodes, edges or graphs, such as "
-                    f"{{'nodes': 'steps', 'graphs': 'cases'}}. Got {what!r}: {noun!r}."
+                    "{'nodes': 'steps', 'graphs': 'cases'}, and to one of these only beside the "
+                    f"others: {{'graphs': 'movies', 'graph': 'movie'}}. A name has at most "
+                    f"{LONGEST_NOUN} characters. Got {what!r}: {noun!r}."
                 )
         for part, (categories, numbers) in KINDS_OF.items():
             names = [*self.named(categories), *self.named(numbers)]
@@ -346,8 +352,7 @@ class FittedSchema:
             edge_weight=self.edge_weight,
             directed=self.directed_policy,
             missing=self.missing,
-            call={what: getattr(self.words, what) for what in CALLED if self.words != Words()}
-            or None,
+            call=None if self.words == Words() else self.words.called(),
         )
 
     def conflict(self, other: FittedSchema) -> str | None:

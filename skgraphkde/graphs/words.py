@@ -8,6 +8,10 @@ from typing import NamedTuple, Self
 
 #: What a name can be given to, as people say it.
 CALLED = ("nodes", "edges", "graphs")
+#: The same for one of them, if no rule makes it of the others: "movie" of "movies".
+CALLED_ONE = tuple(what[:-1] for what in CALLED)
+# Characters of a noun at most.
+LONGEST_NOUN = 40
 
 
 def singular(noun: str) -> str:
@@ -18,7 +22,7 @@ def singular(noun: str) -> str:
     noun : str
     """
     noun = re.sub(r"ies$", "y", noun)
-    noun = re.sub(r"(?<=ss|sh|ch)es$", "", noun)
+    noun = re.sub(r"(?<=ss|sh|ch)es$|(?<=x)es$", "", noun)
     return re.sub(r"(?<!s)s$", "", noun)
 
 
@@ -39,15 +43,21 @@ class Words(NamedTuple):
         Parameters
         ----------
         called : mapping of str
-            Names of several, by the keys of `CALLED`.
+            Names of several, by the keys of `CALLED`, and of one, by those of `CALLED_ONE`.
 
         Examples
         --------
         >>> Words.of({"nodes": "steps", "graphs": "cases"})
         Words(node='step', nodes='steps', edge='edge', edges='edges', graph='case', graphs='cases')
         """
-        given = dict(called)
-        return cls()._replace(**given | {what[:-1]: singular(x) for what, x in given.items()})
+        ones = {what[:-1]: singular(called[what]) for what in CALLED if what in called}
+        return cls()._replace(**ones | dict(called))
+
+    def called(self) -> dict[str, str]:
+        """The names of several, and of one where no rule makes it of these; the inverse of `of`."""
+        found = {what: getattr(self, what) for what in CALLED}
+        rest = {what[:-1]: getattr(self, what[:-1]) for what in CALLED}
+        return found | {x: one for x, one in rest.items() if one != singular(found[f"{x}s"])}
 
     def counted(self, n: int, part: str) -> str:
         """A number of things: "1 step", "2,000 steps".

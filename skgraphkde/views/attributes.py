@@ -11,11 +11,11 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, category_words, usual, usual_range
+from skgraphkde.graphs.naming import category_text, usual, usual_range
 from skgraphkde.graphs.refinement import hash64, hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
-from skgraphkde.views.categories import Vocabulary, means, places
+from skgraphkde.views.categories import Vocabulary, compared_words, means, places
 from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
 
 # Kinds of nodes or edges that fewer references have are one kind.
@@ -47,18 +47,6 @@ class _Rows(NamedTuple):
     kinds: np.ndarray  # (n_rows,), colors by category
     graph: np.ndarray  # (n_rows,), the graph of each row
     elements: np.ndarray  # (n_rows,), the nodes, the arcs, or the graphs
-
-
-def _node_words(graph: GraphBatch, node: int, names: Sequence[Any] | None) -> str:
-    """The id of a node and its categories."""
-    called = f"{node if names is None else names[node]}"
-    if graph.labels is None:
-        return called
-    categories = graph.schema.node_categories
-    words = category_words(categories, graph.label_names[int(graph.labels[node])])
-    if words == called or words.startswith(f"{called} ("):  # the id is its category
-        return words
-    return f"{called} ({words})"
 
 
 class Numbers(View):
@@ -286,6 +274,8 @@ class Numbers(View):
         said, ranges = [], []
         for j in told:
             own, known_range = usual(values[j], low[j], high[j])
+            if self._is_finer(part) and not among:
+                known_range += f" in {np.count_nonzero(~np.isnan(others[:, j])):,} like it"
             said.append(f"{rows.names[j]} {'missing' if is_missing[j] else own}")
             never = f"never so in other {words.graphs}"
             ranges.append(never if is_missing[j] else f"usually {known_range}{among}")
@@ -303,7 +293,11 @@ class Numbers(View):
         else:
             why = f"each is usual{among}, but not together"
             if len(said) == 1:
-                why = f"within the usual range{among}, but no other is near it"
+                [own], of_others = values, others[~np.isnan(others)]
+                below, above = of_others[of_others <= own].max(), of_others[of_others >= own].min()
+                nearest = usual(own, below, above)[1].replace(" to ", " and ")
+                near = f"nearest of {len(of_others):,} like it: {nearest}"
+                why = f"within the usual range{among}; {near}"
             text, about = f"{', '.join(said)} {where}: {why}", (f"{part}s together",)
         return Reason(", ".join(names), text, *places(graph, part, np.array([place])), about)
 
@@ -323,7 +317,7 @@ class Numbers(View):
         edge = words.edge
         if graph.edge_labels is not None:
             value = graph.edge_label_names[int(graph.edge_labels[place])]
-            edge += f" {category_words(graph.schema.edge_categories, value)}"
+            edge += f" {compared_words(graph.schema.edge_categories, value)}"
         ends = int(graph.source_of_arc[place]), int(graph.adjacency.indices[place])
         a, b = (self._node_words(graph, end, node_names) for end in ends)
         return f"of {edge} from {a} to {b}" if graph.directed else f"of {edge} between {a} and {b}"
@@ -333,11 +327,20 @@ class Numbers(View):
         called = str(node if names is None else names[node])
         if graph.labels is None:
             return called
-        of_node, categories = graph.labels[node], graph.schema.node_categories
-        by_category = graph.values_by_category("node")
-        name = "label" if "label" in categories else categories[self.vocabulary_.step]
-        value = by_category[name][of_node]
-        return called if str(value) == called else f"{called} ({category_words([name], value)})"
+        name = self._named()
+        value = graph.values_by_category("node")[name][graph.labels[node]]
+        return called if str(value) == called else f"{called} ({compared_words([name], value)})"
+
+    def _named(self) -> str:
+        """The category by which nodes are called: the label, or what they are a step of."""
+        names = self.vocabulary_.names
+        return "label" if "label" in names else names[self.vocabulary_.step]
+
+    def _is_finer(self, part: str) -> bool:
+        """True if numbers are compared within categories of nodes that the words do not name."""
+        names, together = self.vocabulary_.names, self.vocabulary_.together
+        compared = {"node": names, "edge": tuple(names[i] for i in together)}.get(part, ())
+        return any(name != self._named() for name in compared)
 
 
 class NumberPoints:

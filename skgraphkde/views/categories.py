@@ -6,15 +6,16 @@ if they are new, and how frequent they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from skgraphkde.features import values_in_use
 from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import category_text, category_words
 from skgraphkde.graphs.refinement import hash64, refined
 from skgraphkde.graphs.relations import messages
 
@@ -504,3 +505,34 @@ def places(graph: GraphBatch, part: str, index: np.ndarray) -> tuple[tuple, tupl
     pairs = zip(graph.source_of_arc[index], graph.adjacency.indices[index], strict=True)
     listed = [(int(u), int(v)) for u, v in pairs if graph.directed or u < v]
     return tuple(dict.fromkeys(x for pair in listed for x in pair))[:LISTED], tuple(listed[:LISTED])
+
+
+def compared_words(names: Sequence[str], value: Any) -> str:
+    """The categories of what is compared with others, in words that say what is false, too.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the categories.
+    value : object
+        A tuple if there are several names.
+
+    Examples
+    --------
+    >>> compared_words(["label", "charge", "ring", "aromatic"], ("N", 1, True, False))
+    'N (charge=1, ring, not aromatic)'
+    >>> compared_words(["aromatic"], False), compared_words(["status"], 2)
+    ('aromatic=False', 'status=2')
+    >>> compared_words(["activity"], "pay")
+    'pay'
+    """
+    if len(names) == 1:
+        text = category_words(names, value)
+        is_word = text not in ("True", "False") and any(x.isalpha() for x in text)
+        return text if is_word else category_text(names[0], value)
+    of_names = dict(zip(names, value, strict=True))
+    first = "label" if "label" in of_names else names[0]
+    told = {first: of_names.pop(first)}
+    for name, x in of_names.items():
+        told |= {f"not {name}": True} if str(x) == "False" else {name: x}
+    return category_words(list(told), tuple(told.values()))
