@@ -539,7 +539,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         >>> detector.p_values(odd[:4]).round(2).tolist()
         [0.11, 0.11, 0.01, 0.12]
         >>> int(detector.select(odd, alpha=0.2).sum())
-        45
+        40
         """
         check_is_fitted(self)
         if not self.is_calibrated_:
