@@ -1217,3 +1217,33 @@ def test_what_networkx_writes_for_cytoscape_beside_the_data(tmp_path):
     (tmp_path / "a.cyjs").write_text(json.dumps(nx.cytoscape_data(graph)))
     [(_, read)] = iter_graphs([tmp_path / "a.cyjs"], "all")
     assert read.nodes["0"]["name"] == "first"
+
+
+def test_arrows_of_vis_js(tmp_path):
+    path = tmp_path / "arrows.json"
+    nodes = [{"id": x} for x in "abcd"]
+    edges = [
+        {"from": "b", "to": "a", "arrows": "from"},
+        {"from": "b", "to": "c", "arrows": "to"},
+        {"from": "c", "to": "d", "arrows": "to, from"},
+        {"from": "a", "to": "d"},
+    ]
+    path.write_text(json.dumps({"nodes": nodes, "edges": edges}))
+    [(_, graph)] = iter_graphs([path])
+    both = {("c", "d"), ("d", "c"), ("a", "d"), ("d", "a")}
+    assert set(graph.edges) == {("a", "b"), ("b", "c"), *both}
+    edges[0]["arrows"] = {"to": {"enabled": True}}
+    path.write_text(json.dumps({"nodes": nodes, "edges": edges}))
+    with pytest.raises(ValueError, match='an edge has "arrows"'):
+        list(iter_graphs([path]))
+
+
+def test_two_keys_of_one_name_in_graphml(tmp_path):
+    path = tmp_path / "keys.graphml"
+    path.write_text(
+        '<graphml><key id="k" for="node" attr.name="v" attr.type="double"/>'
+        '<key id="l" for="node" attr.name="v" attr.type="string"/><graph edgedefault="undirected">'
+        '<node id="a"><data key="k">1</data><data key="l">x</data></node></graph></graphml>'
+    )
+    with pytest.raises(ValueError, match="two keys of a node have the name 'v'"):
+        list(iter_graphs([path]))

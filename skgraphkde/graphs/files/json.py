@@ -5,6 +5,7 @@ The names are those of networkx, D3, Cytoscape, graphology, Neo4j, Sigma and vis
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 from typing import Any
 
@@ -75,21 +76,35 @@ def _graph(document: Any, schema: GraphSchema) -> nx.Graph:
     names = next(filter(None, map(_end_names, edges)), ENDS[0])
     pairs = [tuple(_end(edge.pop(name, None)) for name in names) for edge in edges]
     ids, pairs = _identified(nodes, pairs)
-    joined = []
+    joined, has_arrows = [], any("arrows" in edge for edge in edges)
     for (source, target), edge in zip(pairs, edges, strict=True):
         if content.get("multigraph"):
             edge.pop("key", None)
-        joined.append((source, target, edge, not edge.pop("undirected", False)))
+        is_one_way = not edge.pop("undirected", False)
+        if has_arrows:
+            arrows = _arrows(edge.pop("arrows", ""))
+            is_one_way = len(arrows) == 1
+            if arrows == {"from"}:
+                source, target = target, source
+        joined.append((source, target, edge, is_one_way))
     listed = [(x, without_places(node, schema)) for x, node in zip(ids, nodes, strict=True)]
     # graphology says so in its options, vis.js at each edge, and Neo4j nowhere.
     is_directed = content.get("options", {}).get("type", "undirected") != "undirected"
-    is_directed |= names in ENDS[2:] or any("arrows" in edge for edge in edges)
+    is_directed |= names in ENDS[2:] or has_arrows
     directed = content.get("directed", is_directed)
     if directed not in (True, False):
         raise ValueError(f'"directed" is {directed!r}: give true or false')
     # A list in place of data is in files of old versions of networkx.
     data = content.get("graph", content.get("data"))
     return build_graph(bool(directed), listed, joined, data if isinstance(data, dict) else {})
+
+
+def _arrows(text: Any) -> set[str]:
+    """The ends of an edge of vis.js that have an arrow, "to" and "from"."""
+    arrows = set(re.findall(r"[^\s,;]+", text)) if isinstance(text, str) else {repr(text)}
+    if not arrows <= {"to", "from"}:
+        raise ValueError(f'an edge has "arrows": {text!r}: give "to", "from", or "to, from"')
+    return arrows
 
 
 def _records(elements: Any, schema: GraphSchema) -> tuple[list[dict], list[dict]]:

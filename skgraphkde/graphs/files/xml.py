@@ -94,6 +94,10 @@ def read_graphml(path: AnyPath, schema: GraphSchema) -> Graphs:
             if len(x):
                 found |= _drawn_by_yed(x, schema)
             elif x.text or name not in numbers:
+                if name in found:
+                    raise ValueError(
+                        f"two keys of a {part} have the name {name!r}: give them different names"
+                    )
                 found[name] = _value_of(element, name, x.text, convert)
         return without_places(defaults[part] | found, schema)
 
