@@ -301,7 +301,10 @@ def _names(ctx: click.Context, parameter: click.Parameter, text: str | None) -> 
     pairs = [pair.split("=") for pair in text.split(",")]
     if any(len(pair) != 2 for pair in pairs):
         raise click.BadParameter(f"{text!r} is not of the form nodes=NAME,edges=NAME,graphs=NAME")
-    return {what.strip(): noun.strip() for what, noun in pairs}
+    names = {what.strip(): noun.strip() for what, noun in pairs}
+    if len(names) < len(pairs):
+        raise click.BadParameter(f"{text!r} names one of them twice")
+    return names
 
 
 #: The options that make up a GraphSchema.
