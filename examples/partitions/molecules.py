@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--sample", type=int, default=20_000)
     options = parser.parse_args()
-    with Client(n_workers=options.workers, threads_per_worker=1, dashboard_address=None) as client:
+    with Client(n_workers=options.workers, threads_per_worker=1, dashboard_address=":0") as client:
         n_odd = find([path.resolve() for path in options.paths], options.output, options.sample)
         print(f"{n_odd} odd molecules: {options.output}")
         workers = ", ".join(f"{x:.2f}" for x in client.run(peak).values())
