@@ -82,7 +82,10 @@ def open_output(path: str) -> AbstractContextManager[IO[str]]:
 
 def is_page(path: str) -> bool:
     """True for a file that exists and is a page of this library."""
-    return Path(path).is_file() and PAGE in Path(path).read_bytes()[:1000]
+    if not Path(path).is_file():
+        return False
+    with open(path, "rb") as file:
+        return PAGE in file.read(1000)
 
 
 class OutputFile(click.ParamType):

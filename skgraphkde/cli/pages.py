@@ -21,13 +21,7 @@ from skgraphkde.cli.options import (
     schema_options,
     table_options,
 )
-from skgraphkde.cli.output import (
-    TABLES,
-    OutputFile,
-    echo,
-    open_output,
-    write_table,
-)
+from skgraphkde.cli.output import TABLES, OutputFile, echo, open_output, write_table
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.score import table_of
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option

@@ -200,10 +200,9 @@ class Trainer:
         self.weights.eval()
         self.encoder.standardize(self.training_flows)
         clouds = self._clouds(self.held_out_references)
-        adaptive = [density for density in self.densities if density.is_adaptive]
-        on_cpu = replace(clouds, points=clouds.points.numpy(force=True))
-        for density in adaptive:
-            density.adapt(on_cpu)
+        for density in self.densities:
+            if density.is_adaptive:
+                density.adapt(replace(clouds, points=clouds.points.numpy(force=True)))
         known = self._embed(clouds)
         log_densities = []
         for graphs in (self.held_out_graphs, self.held_out_twins):

@@ -37,7 +37,7 @@ class UsualGraphs:
 
     def __init__(self, detector: GraphKDEDetector) -> None:
         self.model = model = detector.model_
-        scores = model.leave_one_out_log_p_values().sum(axis=0)[model.reference_index]
+        scores = model.leave_one_out()[model.reference_index]
         self.is_usual = scores >= float(detector.offset_)
         self.data = data_of(model.references)
         names = model.references.schema.graph_categories

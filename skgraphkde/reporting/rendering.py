@@ -34,7 +34,6 @@ from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 from skgraphkde.reporting import pictures
 from skgraphkde.reporting.comparison import SIZE, Difference, UsualGraphs
 from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share
-from skgraphkde.views.categories import Vocabulary
 
 # Rows of the table, at most: the oddest.
 ROWS = 10_000
@@ -378,7 +377,8 @@ def _details(
     looks: dict[str, Any] = {"edge_categories": [], "category": None}
     if usual is not None:
         looks["edge_categories"] = _edge_categories(usual.model.references)
-        looks["category"] = _written(usual.model.categories.vocabulary)
+        vocabulary = usual.model.categories.vocabulary
+        looks["category"] = vocabulary.named if vocabulary.names else None
     share = functools.cache(lambda view: usual_share(detector, view))
     details, drawings = {}, dict[str, str]()
     for number, graph, ids in drawn:
@@ -403,12 +403,6 @@ def _details(
         lines = _node_lines(graph, ids, numbered, judged, looks["category"])
         details[number] = Detail(found, lines, shown(smiles_of(graph), LONGEST), compared)
     return details, drawings
-
-
-def _written(vocabulary: Vocabulary) -> str | None:
-    """The category of nodes that pictures show: "label", or what a node is a step of."""
-    names = vocabulary.names
-    return "label" if "label" in names or not names else names[vocabulary.step]
 
 
 def _edge_categories(references: GraphBatch) -> list[Any]:

@@ -327,20 +327,15 @@ class Numbers(View):
         called = str(node if names is None else names[node])
         if graph.labels is None:
             return called
-        name = self._named()
+        name = self.vocabulary_.named
         value = graph.values_by_category("node")[name][graph.labels[node]]
         return called if str(value) == called else f"{called} ({compared_words([name], value)})"
-
-    def _named(self) -> str:
-        """The category by which nodes are called: the label, or what they are a step of."""
-        names = self.vocabulary_.names
-        return "label" if "label" in names else names[self.vocabulary_.step]
 
     def _is_finer(self, part: str) -> bool:
         """True if numbers are compared within categories of nodes that the words do not name."""
         names, together = self.vocabulary_.names, self.vocabulary_.together
         compared = {"node": names, "edge": tuple(names[i] for i in together)}.get(part, ())
-        return any(name != self._named() for name in compared)
+        return any(name != self.vocabulary_.named for name in compared)
 
 
 class NumberPoints:

@@ -237,6 +237,11 @@ class Vocabulary:
             return self.node_keys(graphs)
         return np.zeros(graphs.n_nodes, dtype=np.uint64)
 
+    @property
+    def named(self) -> str:
+        """The category by which nodes are called: "label", or else what they are a step of."""
+        return "label" if "label" in self.names else self.names[self.step]
+
     @cached_property
     def _values(self) -> list[tuple]:
         """Values of each of several categories of nodes."""

@@ -38,7 +38,8 @@ class Statistic(NamedTuple):
     name: str
     values: np.ndarray  # (n_graphs,); NaN where a graph has none
     step: float
-    form: str = "number"  # "log", "log1p", "share", "fact", "deviation" of the mean before it
+    # "log", "log1p", "share", "nodes" (a share of them), "fact", "deviation" of the mean before it
+    form: str = "number"
     kind: str = ""  # of its reason; "" if there is none
     fact: str = ""  # what reasons of other kinds call the same fact
 
@@ -59,8 +60,9 @@ def in_words(name: str, form: str, own: Sequence[float], known: np.ndarray) -> s
     values = np.array(own)
     if form in ("log", "log1p"):
         values, known = (np.exp(x) - (form == "log1p") for x in (values, known))
-    texts = [usually(x, known, percent=form == "share") for x in values]
-    name = f"share of {name}" if form == "share" else name
+    is_share = form in ("share", "nodes")
+    texts = [usually(x, known, percent=is_share) for x in values]
+    name = f"share of {name}" if is_share else name
     numbers = " and ".join(dict.fromkeys(text for text, _ in texts))
     return f"{name} {numbers}; usually {texts[0][1]}"
 
@@ -320,11 +322,11 @@ class Statistics(View):
     ) -> Reason:
         """The statistic and those of the references, see :meth:`View.reason`."""
         name, statistic = unusual.what, context.shared(structure)[unusual.place]
-        text = in_words(name, statistic.form, [float(unusual.values[0])], known)
-        if statistic.form == "share" and statistic.fact != "triangles":
-            own, known_range = usually(unusual.values[0], known, percent=True)
-            n, all_nodes = round(unusual.values[0] * graph.n_nodes), graph.n_nodes
-            text = f"{n} of {all_nodes} {name} ({own}); usually {known_range}"
+        share, n = float(unusual.values[0]), graph.n_nodes
+        text = in_words(name, statistic.form, [share], known)
+        if statistic.form == "nodes":
+            own, known_range = usually(share, known, percent=True)
+            text = f"{round(share * n)} of {n} {name} ({own}); usually {known_range}"
         return Reason(name, text, about=(statistic.fact,))
 
 
@@ -377,10 +379,10 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
         ),
         Statistic(
             f"{words.nodes} without {words.edges}", mean(degrees == 0), node,
-            "share", "statistics", "isolated nodes",
+            "nodes", "statistics", "isolated nodes",
         ),
-        Statistic(f"{words.nodes} with one neighbor", mean(degrees == 1), node, "share"),
-        Statistic(f"{words.nodes} with two neighbors", mean(degrees == 2), node, "share"),
+        Statistic(f"{words.nodes} with one neighbor", mean(degrees == 1), node, "nodes"),
+        Statistic(f"{words.nodes} with two neighbors", mean(degrees == 2), node, "nodes"),
     ]  # fmt: skip
     if graphs.directed:
         to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
@@ -389,7 +391,7 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
             (f"{words.nodes} with outgoing {words.edges} only", out & ~to, "sources"),
             (f"{words.nodes} with incoming {words.edges} only", to & ~out, "sinks"),
         ):
-            found.append(Statistic(name, mean(values), node, "share", "statistics", fact))
+            found.append(Statistic(name, mean(values), node, "nodes", "statistics", fact))
     return found
 
 
