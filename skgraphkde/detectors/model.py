@@ -463,8 +463,7 @@ def fit_model(
         fitted_encoder.prepare(flows)
         bar.update()
         clouds = embedding.of_references(references, of_references, verbose)
-        context = Context(references, embedding, clouds)
-        context.clouds = clouds
+        context = Context(references, embedding, clouds, clouds)
         of_all = context if are_all else Context(graphs, embedding, clouds)
         for view in views:
             bar.set_description(view.name)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -39,6 +38,8 @@ class Context:
         `uses_points`.
     known : dict of View -> DiscreteMeasures
         Clouds of the references.
+    clouds : dict of View -> DiscreteMeasures, default=None
+        Clouds of the graphs. None: `embed` makes them when a view asks for them.
 
     Attributes
     ----------
@@ -47,17 +48,23 @@ class Context:
     """
 
     def __init__(
-        self, graphs: GraphBatch, embed: Callable[[GraphBatch], Clouds], known: Clouds
+        self,
+        graphs: GraphBatch,
+        embed: Callable[[GraphBatch], Clouds],
+        known: Clouds,
+        clouds: Clouds | None = None,
     ) -> None:
         self.graphs, self.known = graphs, known
         self.squared: dict[Any, np.ndarray] = {}
-        self._embed = embed
+        self._embed, self._clouds = embed, clouds
         self._shared: dict[tuple, Any] = {}
 
-    @cached_property
+    @property
     def clouds(self) -> Clouds:
         """Clouds of points of the graphs, for each view that has `uses_points`."""
-        return self._embed(self.graphs)
+        if self._clouds is None:
+            self._clouds = self._embed(self.graphs)
+        return self._clouds
 
     def shared(self, compute: Callable[..., Any], *arguments: Any) -> Any:
         """Result of ``compute(graphs, *arguments)``, which is computed once in a call.
@@ -81,9 +88,10 @@ class Context:
         graphs = self.graphs[block]
         if graphs is self.graphs:
             return self
-        part = Context(graphs, self._embed, self.known)
-        if "clouds" in vars(self):
-            part.clouds = {view: measures[block] for view, measures in self.clouds.items()}
+        clouds = self._clouds
+        if clouds is not None:
+            clouds = {view: measures[block] for view, measures in clouds.items()}
+        part = Context(graphs, self._embed, self.known, clouds)
         part.squared = {view: squared[block] for view, squared in self.squared.items()}
         return part
 
