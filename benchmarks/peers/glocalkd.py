@@ -1,7 +1,5 @@
 """GLocalKD (Ma et al., WSDM 2022): a network learns to predict a random one, on normal graphs."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import scipy.sparse as sp
@@ -66,16 +64,13 @@ class _Distillation(nn.Module):
     def forward(self, graphs: GraphBatch) -> tuple[Tensor, Tensor]:
         X = node_features(graphs, self)
         adjacency = normalized_adjacency(graphs.adjacency)
-        expected, predicted = (
-            _convolved(layers, adjacency, X) for layers in (self.target, self.predictor)
-        )
-        n_nodes = torch.tensor(graphs.n_nodes_per_graph)
-        largest = [
-            torch.segment_reduce(Z, "max", lengths=n_nodes, axis=0) for Z in (expected, predicted)
-        ]
+        networks = (self.target, self.predictor)
+        expected, predicted = (_convolved(layers, adjacency, X) for layers in networks)
+        n = torch.tensor(graphs.n_nodes_per_graph)
+        largest = [torch.segment_reduce(Z, "max", lengths=n) for Z in (expected, predicted)]
         of_nodes = ((predicted - expected) ** 2).mean(dim=1, keepdim=True)
         of_graphs = ((largest[1] - largest[0]) ** 2).mean(dim=1)
-        return of_graphs, graph_sums(of_nodes, graphs)[:, 0] / n_nodes
+        return of_graphs, graph_sums(of_nodes, graphs)[:, 0] / n
 
 
 def _convolved(layers: nn.ModuleList, adjacency: sp.csr_array, Z: Tensor) -> Tensor:
