@@ -1,5 +1,6 @@
 """Drift: how many graphs a planted change takes to be noticed, beside false alarms."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,12 +36,8 @@ CHANGES = (
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     """Every change, and none, in each of three draws."""
-    return [
-        {"drift": drift, "onset": onset, "seed": seed}
-        for seed in range(min(n_folds, 3))
-        for drift in CHANGES
-        for onset in (*ONSETS, "none")
-    ]
+    grid = product(range(min(n_folds, 3)), CHANGES, (*ONSETS, "none"))
+    return [{"drift": drift, "onset": onset, "seed": seed} for seed, drift, onset in grid]
 
 
 def estimator(drift: str, onset: str, seed: int) -> GraphKDEDetector:

@@ -45,7 +45,8 @@ def _without(name: str) -> Callable[[Any], GraphKDEDetector]:
 
     def detector(schema: Any) -> GraphKDEDetector:
         has_numbers = schema and (schema.named("node_numbers") or schema.named("edge_numbers"))
-        return GraphKDEDetector(views=views + ("numbers",) * bool(has_numbers), random_state=0)
+        extra = ("numbers",) if has_numbers else ()
+        return GraphKDEDetector(views=(*views, *extra), random_state=0)
 
     return detector
 

@@ -1,5 +1,6 @@
 """False alarms on fresh normal graphs, nominal beside observed."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,19 +23,15 @@ N_HALVES = 10
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     """Every calibration on every data set."""
-    return [
-        {"dataset": dataset, "calibration": calibration}
-        for dataset in datasets or ("MUTAG", "AIDS", "PROTEINS", "NCI1")
-        for calibration in ("loo", "split")
-    ]
+    grid = product(datasets or ("MUTAG", "AIDS", "PROTEINS", "NCI1"), ("loo", "split"))
+    return [{"dataset": dataset, "calibration": calibration} for dataset, calibration in grid]
 
 
 def estimator(dataset: str, calibration: str) -> GraphKDEDetector:
     """The defaults; "split" sets enough graphs aside for every contamination."""
-    return GraphKDEDetector(
-        calibration=Split(fraction=1 / 3) if calibration == "split" else calibration,
-        random_state=0,
-    )
+    if calibration == "split":
+        calibration = Split(fraction=1 / 3)
+    return GraphKDEDetector(calibration=calibration, random_state=0)
 
 
 def measure(estimator: GraphKDEDetector, dataset: str, calibration: str) -> dict[str, float]:

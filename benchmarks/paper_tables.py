@@ -17,6 +17,8 @@ from benchmarks.protocol import METRICS, evaluate, evaluate_fold, load, split
 from benchmarks.render import averaged, markdown, of_paper, read_paper, side_by_side
 from skgraphkde import GCN, GraphBatch, SpectralEdges, Twins
 
+PAPER = ("paper settings", "paper settings, untrained")
+
 
 class Capacity:
     """Width and depth of the encoder under three forms of the density."""
@@ -62,27 +64,21 @@ and the density: bandwidths with learned weights, with equal weights, or h = 0.1
 class Variants:
     """Settings of the paper with one part changed, on some data sets."""
 
-    def __init__(
-        self,
-        title: str,
-        about: str,
-        column: str,
-        datasets: tuple[str, ...],
-        variants: dict[str, dict[str, Any]],
-        metrics: dict[str, str],
-    ) -> None:
-        self.TITLE, self.ABOUT, self.column = title, about, column
-        self.datasets, self.variants, self.metrics = datasets, variants, metrics
+    TITLE: str
+    COLUMN: str
+    DATASETS = ("MUTAG",)
+    VARIANTS: dict[str, dict[str, Any]]
+    METRICS = {"auroc": "AUROC", "auprc": "AUPRC, normal"}
 
     def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
         """Every variant on every fold."""
-        grid = product(datasets or self.datasets, self.variants, range(n_folds))
-        names = ("dataset", self.column, "fold")
+        grid = product(datasets or self.DATASETS, self.VARIANTS, range(n_folds))
+        names = ("dataset", self.COLUMN, "fold")
         return [dict(zip(names, cell, strict=True)) for cell in grid]
 
     def estimator(self, dataset: str, fold: int, **cell: str) -> Any:
         """The changed settings of the paper, seeded with the fold."""
-        return paper_detector(**self.variants[cell[self.column]])(fold)
+        return paper_detector(**self.VARIANTS[cell[self.COLUMN]])(fold)
 
     def measure(self, estimator: Any, dataset: str, fold: int, **cell: str) -> dict[str, float]:
         """One fold."""
@@ -92,50 +88,50 @@ class Variants:
         """One table per data set."""
         parts, paper = [], read_paper(self.TITLE.lower())
         if "dataset" not in paper:
-            paper["dataset"] = self.datasets[0]
+            paper["dataset"] = self.DATASETS[0]
         for dataset, of_dataset in rows.groupby("dataset", sort=False):
-            ours = averaged(of_dataset, self.column, METRICS)
+            ours = averaged(of_dataset, self.COLUMN, METRICS)
             ours = ours.rename(columns={"auprc_normal": "auprc"})
-            published = of_paper(paper[paper["dataset"] == dataset], self.column, "metric")
+            published = of_paper(paper[paper["dataset"] == dataset], self.COLUMN, "metric")
             n_folds = of_dataset["fold"].nunique()
             parts.append(f"### {dataset}, {n_folds} fold{'s' if n_folds > 1 else ''}")
-            parts.append(side_by_side(ours, published, self.metrics))
+            parts.append(side_by_side(ours, published, self.METRICS))
         return "\n\n".join(parts)
 
 
-COMPONENTS = Variants(
-    "Components",
-    """\
+class Components(Variants):
+    """The settings of the paper with one part of the density changed."""
+
+    TITLE, COLUMN = "Components", "variant"
+    ABOUT = """\
 The settings of the paper except for what the row names, trained anew each time; percent. The paper
 does not say which class its AUPRC takes for positive; its rows h = 0.01 and h = 1 have the same
 AUROC and FPR95 to the last digit.
-""",
-    "variant",
-    ("MUTAG",),
-    {
+"""
+    VARIANTS = {
         **{f"h={h:g}": {"views__kernels__bandwidths": (h,)} for h in (0.01, 0.1, 1.0, 10.0, 100.0)},
         "fixed weights": {"training__learn_weights": False},
         "full": {},
         "full, untrained": {"training": None},
-    },
-    {"auroc": "AUROC", "auprc": "AUPRC, normal", "fpr95": "FPR95"},
-)
-PERTURBATION = Variants(
-    "Perturbation",
-    """\
+    }
+    METRICS = Variants.METRICS | {"fpr95": "FPR95"}
+
+
+class Perturbation(Variants):
+    """The settings of the paper with other twins."""
+
+    TITLE, COLUMN = "Perturbation", "perturbation"
+    ABOUT = """\
 The settings of the paper except for the twins: swapped features, a bent spectrum, or both; "none"
 is the untrained encoder. Percent. The paper does not say which class its AUPRC takes for positive.
-""",
-    "perturbation",
-    ("MUTAG", "PROTEINS"),
-    {
+"""
+    DATASETS = ("MUTAG", "PROTEINS")
+    VARIANTS = {
         "features": {"training__twins": Twins(edges=None)},
         "spectrum": {"training__twins": Twins(swap_ratio=0)},
         "both": {"training__twins": Twins()},
         "none": {"training": None},
-    },
-    {"auroc": "AUROC", "auprc": "AUPRC, normal"},
-)
+    }
 
 
 class Thresholds:
@@ -221,8 +217,7 @@ p-values. The paper does not say how its densities are scaled.
 
     def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
         """Every number of anomalies on every fold."""
-        methods = ("paper settings", "paper settings, untrained", "defaults")
-        grid = product(methods, (0, 5, 10, 20, 30, 40, 50), range(n_folds))
+        grid = product((*PAPER, "defaults"), (0, 5, 10, 20, 30, 40, 50), range(n_folds))
         return [{"method": method, "n_anomalies": n, "fold": fold} for method, n, fold in grid]
 
     def measure(self, estimator: Any, method: str, n_anomalies: int, fold: int) -> dict[str, float]:
@@ -257,7 +252,22 @@ def density_gap(scores: np.ndarray, y: np.ndarray) -> dict[str, float]:
     return {"normal": normal, "anomaly": anomaly, "gap": normal - anomaly}
 
 
-class ErdosRenyi:
+class Draws:
+    """Every method on random graphs of several seeds."""
+
+    ROWS: dict[str, Any]
+
+    def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
+        """Every method on every draw; a "fold" is a seed here."""
+        grid = product(range(n_folds), self.ROWS)
+        return [{"method": method, "seed": seed} for seed, method in grid]
+
+    def estimator(self, method: str, seed: int, **cell: str) -> Any:
+        """The method, with a seed."""
+        return self.ROWS[method](seed)
+
+
+class ErdosRenyi(Draws):
     """Whether the density peaks where the true one does."""
 
     TITLE = "Recovery of the density of Erdos-Renyi graphs"
@@ -267,19 +277,11 @@ correlation is Spearman's, between the score and the density of Beta(2, 2) at p.
 divided by the largest of the 1,000; the paper does not say how its own are scaled. Nodes carry
 their normalized degree, as in the paper. *Widest kernel* has gamma = 0.01 alone.
 """
-    NAMES = ("paper settings", "paper settings, untrained", "defaults", "one view", "size only")
     WIDEST = paper_detector(views__distance__gammas=(0.01,))
     UNTRAINED = paper_detector(views__distance__gammas=(0.01,), training=None)
-    ROWS = dict(zip(NAMES, map(METHODS.get, NAMES), strict=True))
+    ROWS = {name: METHODS[name] for name in (*PAPER, "defaults", "one view", "size only")}
     ROWS |= {"widest kernel": WIDEST, "widest kernel, untrained": UNTRAINED}
     RANGES = {f"{low:.1f}-{low + 0.2:.1f}": low for low in (0.0, 0.2, 0.4, 0.6, 0.8)}
-
-    def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-        """Every method on every draw; a "fold" is a seed here."""
-        grid = product(range(n_folds), self.ROWS)
-        return [{"method": method, "seed": seed} for seed, method in grid]
-
-    estimator = staticmethod(seeded(ROWS))
 
     def measure(self, estimator: Any, method: str, seed: int) -> dict[str, float]:
         """Mean relative density by range of p, and rank correlations."""
@@ -317,7 +319,7 @@ MAKERS = {
 }
 
 
-class Families:
+class Families(Draws):
     """Four families of random graphs: density gap and detection."""
 
     TITLE = "Four families of random graphs"
@@ -328,12 +330,11 @@ Spearman's, between the score and the target density of the paper over normal an
 the target densities of the Barabasi-Albert and Watts-Strogatz graphs are higher for some anomalies
 than for normal graphs.
 """
-    estimator = staticmethod(seeded(METHODS))
+    ROWS = {x: METHODS[x] for x in (*PAPER, "defaults", "one view", "size only", "WL-SVM")}
 
     def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-        """Every method on every family and draw; a "fold" is a seed here."""
-        methods = ["paper settings", "paper settings, untrained", "defaults", "one view"]
-        grid = product(range(n_folds), MAKERS, [*methods, "size only", "WL-SVM"])
+        """Every method on every family and draw."""
+        grid = product(range(n_folds), MAKERS, self.ROWS)
         return [{"method": method, "family": family, "seed": seed} for seed, family, method in grid]
 
     def measure(self, estimator: Any, method: str, family: str, seed: int) -> dict[str, float]:
@@ -357,7 +358,7 @@ than for normal graphs.
         return "\n\n".join(parts)
 
 
-class Shift:
+class Shift(Draws):
     """The normal graphs of the test are not those of the training."""
 
     TITLE = "Distribution shift"
@@ -368,14 +369,8 @@ half of the anomalies are normal graphs with half of their edges moved at random
 Erdos-Renyi graphs still: on these no detector can do better than chance, and 75 is what a perfect
 one reaches. The paper's figures for the shifts are above that.
 """
-    estimator = staticmethod(seeded(METHODS))
+    ROWS = {x: METHODS[x] for x in (*PAPER, "defaults", "size only", "WL-SVM")}
     SCENARIOS = ("in_distribution", "sparse", "dense")
-
-    def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-        """Every method on every draw; a "fold" is a seed here."""
-        methods = ["paper settings", "paper settings, untrained", "defaults"]
-        grid = product(range(n_folds), [*methods, "size only", "WL-SVM"])
-        return [{"method": method, "seed": seed} for seed, method in grid]
 
     def measure(self, estimator: Any, method: str, seed: int) -> dict[str, float]:
         """AUROC in the three scenarios, after one training; and on the rewired graphs alone."""
@@ -409,8 +404,8 @@ one reaches. The paper's figures for the shifts are above that.
 
 
 TABLES: dict[str, Any] = {
-    "components": COMPONENTS,
-    "perturbation": PERTURBATION,
+    "components": Components(),
+    "perturbation": Perturbation(),
     "thresholds": Thresholds(),
     "capacity": Capacity(),
     "contamination": Contamination(),

@@ -25,14 +25,11 @@ N_NODES = (20, 50)
 N_BLOCKS = 3  # communities of the stochastic block model
 
 
-def make_erdos_renyi(
-    n_normal: int, n_anomalies: int = 0, *, n_nodes: Any = N_NODES, random_state: Any = None
-) -> Bunch:
+def make_erdos_renyi(n_normal, n_anomalies=0, *, n_nodes=N_NODES, random_state=None) -> Bunch:
     """Graphs with independent edges, whose probability p is drawn for each graph.
 
     Normal graphs draw p from Beta(2, 2), whose density is theirs, anomalies from the extremes,
-    [0, 0.2] and [0.8, 1]. The paper does not say what its anomalies are here; these are the ones of
-    its distribution shifts.
+    [0, 0.2] and [0.8, 1], as in the paper's distribution shifts: it does not say what these are.
     """
     rng = check_random_state(random_state)
     p = np.concatenate([rng.beta(2, 2, size=n_normal), _draw_extremes(n_anomalies, rng)])
@@ -40,16 +37,13 @@ def make_erdos_renyi(
     return _result(graphs, n_normal, beta(2, 2).pdf(p), p=p)
 
 
-def make_barabasi_albert(
-    n_normal: int, n_anomalies: int = 0, *, n_nodes: Any = N_NODES, random_state: Any = None
-) -> Bunch:
+def make_barabasi_albert(n_normal, n_anomalies=0, *, n_nodes=N_NODES, random_state=None) -> Bunch:
     """Scale-free graphs: each new node links to two nodes, preferably of high degree.
 
     New nodes of even anomalies link to one node only. Odd anomalies have 30% of their edges moved
     to random pairs. The density is 1 / (1 + KL(P || k^-3)), with P the distribution of the degrees
     k >= 1, and k^-3 divided by its sum, zeta(3). The paper does not say how many links a new node
-    has. With two, hardly any degree is 1, where k^-3 has most of its mass, so this density prefers
-    the anomalies with one link. Do not take it for a measure of normality.
+    has. With two, hardly any degree is 1, so this density prefers the anomalies with one link.
     """
     rng = check_random_state(random_state)
     kind = np.arange(n_anomalies) % 2
@@ -57,16 +51,14 @@ def make_barabasi_albert(
     rewired = np.concatenate([np.zeros(n_normal), np.where(kind == 0, 0.0, 0.3)])
     sizes = _draw_sizes(len(m), n_nodes, rng)
     drawn = [
-        _rewire(nx.barabasi_albert_graph(int(n), int(links), seed=rng), share, rng)
-        for n, links, share in zip(sizes, m, rewired, strict=True)
+        _rewire(nx.barabasi_albert_graph(n, links, seed=rng), share, rng)
+        for n, links, share in zip(sizes.tolist(), m.tolist(), rewired, strict=True)
     ]
     density = np.array([_power_law_fit(graph) for graph in drawn])
     return _result(read_graphs(drawn), n_normal, density)
 
 
-def make_watts_strogatz(
-    n_normal: int, n_anomalies: int = 0, *, n_nodes: Any = N_NODES, random_state: Any = None
-) -> Bunch:
+def make_watts_strogatz(n_normal, n_anomalies=0, *, n_nodes=N_NODES, random_state=None) -> Bunch:
     """Small worlds: rings of nodes with four neighbors each, and a fifth of the edges moved.
 
     With p the share of edges that are moved, even anomalies are too regular, with p in [0, 0.05],
@@ -88,9 +80,7 @@ def make_watts_strogatz(
     return _result(read_graphs(drawn), n_normal, (of_clustering + of_length) / 2)
 
 
-def make_stochastic_block(
-    n_normal: int, n_anomalies: int = 0, *, n_nodes: Any = N_NODES, random_state: Any = None
-) -> Bunch:
+def make_stochastic_block(n_normal, n_anomalies=0, *, n_nodes=N_NODES, random_state=None) -> Bunch:
     """Three communities, dense inside (p_in in [0.4, 0.8]), sparse between (p_out in [0.01, 0.1]).
 
     Even anomalies have no communities: p_in and p_out are both replaced by their mean over all
@@ -115,9 +105,7 @@ def make_stochastic_block(
     return _result(graphs, n_normal, density)
 
 
-def make_distribution_shift(
-    scenario: str, *, n_train: int = 2000, n_test: int = 500, random_state: Any = None
-) -> Bunch:
+def make_distribution_shift(scenario, *, n_train=2000, n_test=500, random_state=None) -> Bunch:
     """Training graphs, test graphs from the same or a shifted distribution, and anomalies.
 
     For training graphs, p is drawn from a normal distribution with mean 0.5 and standard deviation
@@ -203,8 +191,8 @@ def _rewire(graph: nx.Graph, share: float, rng: np.random.RandomState) -> nx.Gra
 
 def _with_degrees(graphs: GraphBatch) -> GraphBatch:
     """The graphs with degree / (n - 1) as their node attribute."""
-    others = np.repeat(graphs.n_nodes_per_graph, graphs.n_nodes_per_graph) - 1
-    return graphs.replace(attributes=(graphs.degrees / others)[:, np.newaxis])
+    sizes = graphs.n_nodes_per_graph
+    return graphs.replace(attributes=(graphs.degrees / (np.repeat(sizes, sizes) - 1))[:, None])
 
 
 # -- the densities of the paper --------------------------------------------------------------------

@@ -57,6 +57,5 @@ def report(rows: pd.DataFrame) -> str:
 def _of_dataset(rows: pd.DataFrame) -> pd.Series:
     """Seconds of each method, and epochs."""
     seconds = averaged(rows, "method", ["total_seconds"])["total_seconds"]
-    epochs = rows.groupby("method")["epochs"].mean()
-    behind = epochs.map(lambda n: f", {n:.0f} epochs" if n else "")
-    return seconds + behind.reindex(seconds.index)
+    epochs = rows.groupby("method", sort=False)["epochs"].mean()
+    return seconds + epochs.map(lambda n: f", {n:.0f} epochs" if n else "")

@@ -33,7 +33,7 @@ DRAWN = (3, 5, 10, 20, 40)
 WRONG = (5, 20)
 ROUNDS = [(f"drawn_{n}", n, 0) for n in DRAWN] + [(f"wrong_{n}", n, n // 5) for n in WRONG]
 LEAST = 8  # anomalies without a verdict
-SUITES = tuple("TORP")
+SUITES = list("TORP")
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
@@ -78,7 +78,7 @@ def report(rows: pd.DataFrame) -> str:
     drawn |= {f"{n}, one in five wrong": f"wrong_{n}" for n in WRONG}
     lines = []
     for words, name in drawn.items():
-        means = of_case.groupby(of_case.index.str[0]).mean().reindex(list(SUITES))
+        means = of_case.groupby(of_case.index.str[0]).mean().reindex(SUITES)
         line = {"verdicts": words}
         for suite in SUITES:
             auroc, gain = means.loc[suite, f"{name}_auroc"], means.loc[suite, f"{name}_gain"]

@@ -46,7 +46,6 @@ def _log_sizes(graphs: GraphBatch) -> np.ndarray:
 
 
 def _context(graphs: GraphBatch) -> Context:
-    """Context of graphs for a view that compares no clouds."""
     return Context(graphs, lambda _: {}, {})
 
 
