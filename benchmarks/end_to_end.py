@@ -49,6 +49,7 @@ def measure(estimator: GraphKDEDetector, dataset: str) -> dict[str, float]:
     if dataset == TREES:
         trees = list(islice(_syntax_trees(), 100))
         inputs, target = (trees[:60], trees[60:]), None
+    else:
         *batches, target = fold(load(dataset), 0)
         inputs = tuple(batch.to_networkx() for batch in batches)
     values: dict[str, float] = {"graphs": sum(map(len, inputs))}

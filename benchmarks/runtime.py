@@ -34,9 +34,9 @@ estimator = seeded(ROWS)
 def measure(estimator: Any, dataset: str, method: str, fold: int) -> dict[str, float]:
     """One fold: its metrics, seconds and number of epochs."""
     values = evaluate_fold(estimator, dataset, fold)
-    epochs = len(getattr(estimator, "history_", {}).get("loss", [0])) - 1
+    losses = getattr(estimator, "history_", {}).get("loss") or getattr(estimator, "losses_", [0])
     total = round(values["fit_seconds"] + values["score_seconds"], 3)
-    return values | {"total_seconds": total, "epochs": max(epochs, 0)}
+    return values | {"total_seconds": total, "epochs": len(losses) - 1}
 
 
 def report(rows: pd.DataFrame) -> str:
