@@ -1,7 +1,5 @@
 """Command line: ``python -m benchmarks TABLE``, or ``python -m benchmarks render``."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys
@@ -14,34 +12,11 @@ import pandas as pd
 from benchmarks import harness
 from benchmarks.protocol import DATASETS, N_FOLDS
 
-TABLES = (
-    "detection",
-    "paper_protocol",
-    "unchosen",
-    "elsewhere",
-    "typed",
-    "verdicts",
-    "find",
-    "masking",
-    "defaults",
-    "components",
-    "perturbation",
-    "thresholds",
-    "capacity",
-    "contamination",
-    "erdos_renyi",
-    "families",
-    "shift",
-    "false_alarms",
-    "drift",
-    "runtime",
-    "speed",
-    "end_to_end",
-    "calls",
-    "scale",
-    "library",
-    "bounds",
-)
+ACCURACY = ("detection", "paper_protocol", "unchosen", "elsewhere", "typed", "verdicts", "find")
+PARTS = ("masking", "defaults", "components", "perturbation", "thresholds", "capacity")
+DENSITIES = ("contamination", "erdos_renyi", "families", "shift", "false_alarms", "drift")
+SPEED = ("runtime", "speed", "end_to_end", "calls", "scale", "library", "bounds")
+TABLES = (*ACCURACY, *PARTS, *DENSITIES, *SPEED)
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 
 
@@ -64,14 +39,15 @@ def render(name: str, results: Path) -> str:
     table, rows = harness.find_table(name), harness.read(results / f"{name}.csv")
     if rows.empty:
         return ""
-    report = re.sub(r"\n{3,}", "\n\n", table.report(_in_order(table, rows)).strip())
-    text = f"# {table.TITLE}\n\n`python -m benchmarks {name}`\n\n{report}\n"
+    parts = [f"# {table.TITLE}", f"`python -m benchmarks {name}`", table.ABOUT]
+    parts.append(table.report(_in_order(table, rows)))
+    text = re.sub(r"\n{3,}", "\n\n", "\n\n".join(parts)).strip() + "\n"
     for repetition in ("fold", "seed"):
         if repetition in rows:
             n = rows.loc[rows[repetition] >= 0, repetition].nunique()
             text += f"\nRepetitions: {n} ({repetition}).\n"
-    text += "\nMeasured with " + "; ".join(sorted(set(rows["versions"]))) + " on "
-    text += "; ".join(sorted(set(rows["machine"]))) + ".\n"
+    versions = sorted(set(rows["versions"].str.partition(",")[0]))
+    text += f"\nMeasured with {'; '.join(versions)} on {'; '.join(sorted(set(rows['machine'])))}.\n"
     (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
     return text
 

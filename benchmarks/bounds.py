@@ -1,7 +1,5 @@
 """How many references: AUROC, false alarms and seconds for several bounds."""
 
-from __future__ import annotations
-
 import functools
 import tempfile
 import time
@@ -113,4 +111,4 @@ def report(rows: pd.DataFrame) -> str:
             "score, s": f"{group['score_seconds'].mean():.2f}",
         }
     frame = pd.DataFrame(table).T.rename_axis(["data set", "references"]).reset_index()
-    return f"{ABOUT}\n\n{markdown(frame.set_index('data set'))}"
+    return markdown(frame.set_index("data set"))

@@ -1,7 +1,5 @@
 """One graph in a call, as a service scores it. Take --jobs 1."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +10,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from benchmarks.end_to_end import fit_grakel
+from benchmarks.methods import defaults
 from benchmarks.protocol import fold, load
 from benchmarks.render import markdown
 from skgraphkde import GraphKDEDetector
@@ -20,8 +19,8 @@ TITLE = "One graph in a call"
 ABOUT = """\
 The defaults are fitted to the training graphs of the first fold, and score its test graphs, of
 networkx, one in a call. Milliseconds of the first 300 calls, each the faster of two, with one
-thread; *in a batch* is what a graph takes if all are scored in one call. *GraKeL* is the median of
-the same calls of its kernel and the SVM of the table end to end, in the same run.
+thread; *in a batch*: all in one call. *GraKeL* is the median of the same calls of its kernel and
+the SVM of the table [end to end](end_to_end.md), in the same run.
 """
 DATASETS = ("MUTAG", "PROTEINS", "NCI1")
 N_CALLS = 300
@@ -32,9 +31,7 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     return [{"dataset": dataset} for dataset in datasets or DATASETS]
 
 
-def estimator(dataset: str) -> GraphKDEDetector:
-    """The defaults."""
-    return GraphKDEDetector(random_state=0)
+estimator = defaults
 
 
 def measure(estimator: GraphKDEDetector, dataset: str) -> dict[str, float]:
@@ -48,15 +45,12 @@ def measure(estimator: GraphKDEDetector, dataset: str) -> dict[str, float]:
         seconds = np.array([[_seconds(score, [g]) for g in some] for _ in range(2)]).min(0)
         of_peer = np.array([[_seconds(peer, [g]) for g in some] for _ in range(2)]).min(0)
         _seconds(score, graphs)
-        values = {
-            "references": len(train),
-            "p50": round(1e3 * float(np.percentile(seconds, 50)), 3),
-            "p99": round(1e3 * float(np.percentile(seconds, 99)), 3),
-            "mean": round(1e3 * float(seconds.mean()), 3),
-            "in_batch": round(1e3 * _seconds(score, graphs) / len(graphs), 3),
-            "grakel": round(1e3 * float(np.median(of_peer)), 3),
-        }
-    return values
+        in_batch = _seconds(score, graphs) / len(graphs)
+    p50, p99 = np.percentile(seconds, (50, 99))
+    values = {"p50": p50, "p99": p99, "mean": seconds.mean(), "in_batch": in_batch}
+    values["grakel"] = np.median(of_peer)
+    milliseconds = {name: round(1e3 * float(value), 3) for name, value in values.items()}
+    return {"references": len(train), **milliseconds}
 
 
 def _seconds(score: Callable[[list[nx.Graph]], np.ndarray], graphs: list[nx.Graph]) -> float:
@@ -79,4 +73,4 @@ def report(rows: pd.DataFrame) -> str:
             "call / GraKeL": (rows["p50"] / rows["grakel"]).map("{:.2f}".format),
         }
     )
-    return f"{ABOUT}\n\n{markdown(table)}"
+    return markdown(table)

@@ -1,14 +1,14 @@
 """What each part of one view adds: one factor at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from benchmarks import protocol
+from benchmarks.methods import seeded
 from benchmarks.protocol import DATASETS, SMALL, evaluate, load
 from benchmarks.render import markdown, mean_std
 from skgraphkde import (
@@ -25,22 +25,20 @@ from skgraphkde import (
 TITLE = "What each part of one view adds"
 ABOUT = """\
 AUROC in percent of one view, the density under the MMD of which a share of the bias is removed,
-with what the row names changed; twelve data sets, all by random features, so that rows differ in
-nothing else. The views are in [another table](elsewhere.md). Labels of these data sets were used
-to choose the defaults, so the means are optimistic. Five folds; a figure of fewer folds has their
-number, the first ones, in parentheses. *Mean* is over the data sets that all rows have,
-*difference* is from the first row over the data sets that both have.
+with what the row names changed, by random features. The views are in
+[another table](elsewhere.md). Labels of these data sets were used to choose the defaults, so the
+means are optimistic. A figure of fewer than five folds has their number in parentheses. *Mean* is
+over the data sets that all rows have, *difference* is from the first row over those that both have.
 """
 
 
-def _detector(seed: int, **changes: Any) -> GraphKDEDetector:
-    one_view = Density(MMD(method="random_features"), KDE())
-    detector = GraphKDEDetector(encoder=Propagation(), views=one_view, random_state=seed)
-    return detector.set_params(**changes)
-
-
 def _changed(**changes: Any) -> Callable[[int], GraphKDEDetector]:
-    return lambda seed: _detector(seed, **changes)
+    def detector(seed: int) -> GraphKDEDetector:
+        one_view = Density(MMD(method="random_features"), KDE())
+        detector = GraphKDEDetector(encoder=Propagation(), views=one_view, random_state=seed)
+        return detector.set_params(**changes)
+
+    return detector
 
 
 VARIANTS: dict[str, Callable[[int], Any]] = {
@@ -68,27 +66,22 @@ TRAINED = ("trained GCN, 20 epochs",)
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     """Every variant on every fold, the first fold of all first; no training on the large sets."""
+    grid = product(range(n_folds), datasets or DATASETS, VARIANTS)
     return [
-        {"dataset": dataset, "variant": variant, "fold": index}
-        for index in range(n_folds)
-        for dataset in datasets or DATASETS
-        for variant in VARIANTS
+        {"dataset": dataset, "variant": variant, "fold": fold}
+        for fold, dataset, variant in grid
         if variant not in TRAINED or dataset in SMALL
     ]
 
 
-def estimator(dataset: str, variant: str, fold: int) -> Any:
-    """The variant, seeded with the fold."""
-    return VARIANTS[variant](fold)
+estimator = seeded(VARIANTS, "variant")
 
 
 def measure(estimator: Any, dataset: str, variant: str, fold: int) -> dict[str, float]:
     """One fold, and the false alarms among its normal graphs."""
     train, test, y = protocol.fold(load(dataset), fold)
     values = evaluate(estimator, train, test, y)
-    alarms = np.nan
-    if hasattr(estimator, "predict"):
-        alarms = 100 * np.mean(estimator.predict(test[y == 1]) == -1)
+    alarms = 100 * np.mean(estimator.predict(test[y == 1]) == -1)
     return {**values, "false_alarms": round(float(alarms), 4)}
 
 
@@ -100,10 +93,8 @@ def report(rows: pd.DataFrame) -> str:
     n_folds = rows.groupby("dataset")["fold"].nunique()
     lines = {}
     for variant, of_variant in rows.groupby("variant", sort=False):
-        lines[variant] = {
-            name: mean_std(x) + (f" ({len(x)})" if len(x) < n_folds[name] else "")
-            for name, x in of_variant.groupby("dataset")["auroc"]
-        }
+        of_sets = of_variant.groupby("dataset")["auroc"]
+        lines[variant] = {name: mean_std(x, out_of=n_folds[name]) for name, x in of_sets}
         lines[variant]["mean"] = f"{means.loc[variant, common].mean():.1f}"
         difference = (means.loc[variant] - means.loc["defaults"]).mean()
         lines[variant]["difference"] = f"{difference:+.1f}"
@@ -112,4 +103,4 @@ def report(rows: pd.DataFrame) -> str:
     columns = [*means.columns, "mean", "difference", "false alarms, %"]
     table = pd.DataFrame(lines).T.reindex(columns=columns)
     table.index.name = "variant"
-    return f"{ABOUT}\n\n{markdown(table)}\n\nMean over {', '.join(common)}."
+    return f"{markdown(table)}\n\nMean over {', '.join(common)}."

@@ -1,7 +1,6 @@
 """Detection: the paper's three main tables, with the peers in the same run on the same folds."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,38 +8,29 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import protocol
-from benchmarks.methods import DEEP, METHODS, PAPER_NAMES
+from benchmarks.methods import DEEP, METHODS, PAPER_NAMES, seeded
 from benchmarks.protocol import BOTH, DATASETS, METRICS, OTHER, SMALL, evaluate, load
-from benchmarks.render import against_paper, markdown, mean_std, read_paper
+from benchmarks.render import against_paper, markdown, mean_std, read_paper, rounded
 
 TITLE = "Detection"
 ABOUT = """\
-Five folds over the classes; fitted on the graphs of four folds that are not of the anomaly class,
-scored on the fifth. Mean and standard deviation over the folds, in percent (the paper's are over
-five runs). Labels of these data sets were used to choose the defaults, so the row *defaults* and
-its mean are optimistic. *Paper settings* are `paper_settings()`; *untrained* is the same with
-`training=None`. The *floor* is the features of the nodes alone, without convolution, in the biased
-MMD. In italics, below ours: the figure of the paper. The number of folds is in parentheses after a
-data set, and after a figure that has fewer. Empty cells did not run.
+Five folds over the classes; fitted on the normal graphs of four, scored on the fifth. Mean and
+standard deviation over the folds, in percent (the paper's are over five runs). Labels of these data
+sets were used to choose the defaults, so their mean is optimistic. *Paper settings* are
+`paper_settings()`; the *floor* is the features of the nodes alone, without convolution, in the
+biased MMD. In italics, below ours: the figure of the paper. The number of folds is in parentheses
+after a data set, and after a figure that has fewer. Empty cells did not run.
 """
 BEST_EPOCH = "auroc_best_epoch"
 ABOUT_EPOCHS = """\
-AUROC of the epoch with the lowest held-out loss, which is what the tables above have; of the epoch
-that is best on the test fold, which needs its labels and is **no result**, only what choosing
-epochs that way would have shown; and, in italics, the paper's figure for the method.
+AUROC of the epoch with the lowest held-out loss, as above; of the epoch that is best on the test
+fold, which needs its labels and is **no result**; and, in italics, the paper's figure.
 """
 ABOUT_ORIENTATIONS = """\
-AUROC on sets of two classes, with either for the anomaly. The paper's anomaly is the smaller class,
-as in the tables above. A method that is good in one orientation and bad in the other follows size,
-or something else that one class has more of.
+AUROC on sets of two classes, with either for the anomaly; above, it is the smaller one. A method
+that is good in one orientation and bad in the other follows size, or something else that one class
+has more of.
 """
-# The paper does not say which class its AUPRC takes for positive: its figures stand below both.
-PAPER_TABLE = {
-    "auroc": "auroc",
-    "auprc_anomaly": "auprc",
-    "auprc_normal": "auprc",
-    "fpr95": "fpr95",
-}
 CAPTIONS = {
     "auroc": "AUROC",
     "auprc_anomaly": "AUPRC, anomalies positive",
@@ -52,17 +42,12 @@ CAPTIONS = {
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     """Every method on every fold, the first fold of all first, the cheap data sets first."""
     names = datasets or SMALL
-    return [
-        {"dataset": dataset, "method": method, "fold": fold}
-        for fold in range(n_folds)
-        for dataset in (*names, *(name + OTHER for name in names if name in BOTH))
-        for method in METHODS
-    ]
+    sets = [*names, *(name + OTHER for name in names if name in BOTH)]
+    grid = product(range(n_folds), sets, METHODS)
+    return [{"dataset": name, "method": method, "fold": fold} for fold, name, method in grid]
 
 
-def estimator(dataset: str, method: str, fold: int) -> Any:
-    """The method, seeded with the fold."""
-    return METHODS[method](fold)
+estimator = seeded(METHODS)
 
 
 def measure(estimator: Any, dataset: str, method: str, fold: int) -> dict[str, float]:
@@ -77,9 +62,10 @@ def measure(estimator: Any, dataset: str, method: str, fold: int) -> dict[str, f
 
 def report(rows: pd.DataFrame) -> str:
     """One table per metric: methods by data sets, then mean and mean rank."""
-    parts = [ABOUT]
+    parts = []
     for metric in METRICS:
-        paper = read_paper(PAPER_TABLE[metric])
+        # The paper does not say which class its AUPRC takes for positive: it stands below both.
+        paper = read_paper(metric.partition("_")[0])
         table = against_paper(rows, metric, DATASETS, list(METHODS), paper, PAPER_NAMES, DEEP)
         parts += [f"### {CAPTIONS[metric]}", table]
     parts += ["### Both orientations", _of_orientations(rows)]
@@ -98,12 +84,8 @@ def _of_orientations(rows: pd.DataFrame) -> str:
         if other.notna().any():
             for title, of_sets in (("", main), (OTHER, other), (", mean", (main + other) / 2)):
                 mean = of_sets.mean() if other.notna().all() else np.nan
-                cells = of_sets.to_dict() | {"mean": mean}
-                lines.append({"method": method + title, **cells})
-    table = pd.DataFrame(lines)
-    figures = table.columns[1:]
-    table[figures] = table[figures].map(lambda x: "" if np.isnan(x) else f"{x:.1f}")
-    return f"{ABOUT_ORIENTATIONS}\n\n{markdown(table, index=False)}"
+                lines.append({"method": method + title, **of_sets, "mean": mean})
+    return f"{ABOUT_ORIENTATIONS}\n\n{rounded(pd.DataFrame(lines), index=False)}"
 
 
 def _on_common_folds(rows: pd.DataFrame) -> str:
@@ -112,15 +94,11 @@ def _on_common_folds(rows: pd.DataFrame) -> str:
     auroc = rows.pivot_table(index=["dataset", "fold"], columns="method", values="auroc")
     auroc = auroc.reindex(columns=[x for x in METHODS if x in auroc]).dropna()
     of_dataset = auroc.groupby(level="dataset").mean()
-    table = pd.DataFrame(
-        {
-            "mean AUROC": of_dataset.mean().map("{:.1f}".format),
-            "mean rank": of_dataset.rank(axis=1, ascending=False).mean().map("{:.1f}".format),
-        }
-    )
+    ranks = of_dataset.rank(axis=1, ascending=False).mean()
+    table = pd.DataFrame({"mean AUROC": of_dataset.mean(), "mean rank": ranks})
     n_folds = auroc.groupby(level="dataset").size()
     folds = ", ".join(f"{name} ({n_folds[name]})" for name in DATASETS if name in n_folds)
-    return f"{markdown(table)}\n\nFolds of each data set: {folds}."
+    return f"{rounded(table)}\n\nFolds of each data set: {folds}."
 
 
 def _of_epochs(rows: pd.DataFrame) -> str:

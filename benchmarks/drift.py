@@ -1,7 +1,6 @@
 """Drift: how many graphs a planted change takes to be noticed, beside false alarms."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,11 @@ N_TRAINING, N_BEFORE, N_SUDDEN, N_SLOW, N_FALSE = 300, 100, 300, 500, 1000
 ABOUT = f"""\
 The defaults are fitted to {N_TRAINING} graphs, and a `DriftMonitor` with its defaults watches new
 ones: at most one false alarm in 1,000 graphs on average. Graphs and changes are those of
-[another table](typed.md). {N_BEFORE} graphs are as before, and then the change begins. *Sudden*:
-all graphs are changed from then on. *One in five*: every fifth is, at random. *Slow*: their share
-rises from 0 to 1 within {N_SLOW} graphs. The delay is the number of graphs from the change to the
-first alarm, that one included: the median of the draws and, in brackets, the largest. "-" is no
-alarm within {N_SUDDEN} graphs, or {N_SLOW} of a slow change.
+[another table](typed.md). The change begins after {N_BEFORE} graphs. *Sudden*: all graphs are
+changed from then on. *One in five*: every fifth is, at random. *Slow*: their share rises from 0 to
+1 within {N_SLOW} graphs. The delay is the number of graphs from the change to the first alarm: the
+median of the draws and, in brackets, the largest. "-" is no alarm within {N_SUDDEN} graphs, or
+{N_SLOW} of a slow change.
 """
 ONSETS = ("sudden", "one in five", "slow")
 CHANGES = (
@@ -37,12 +36,8 @@ CHANGES = (
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     """Every change, and none, in each of three draws."""
-    return [
-        {"drift": drift, "onset": onset, "seed": seed}
-        for seed in range(min(n_folds, 3))
-        for drift in CHANGES
-        for onset in (*ONSETS, "none")
-    ]
+    grid = product(range(min(n_folds, 3)), CHANGES, (*ONSETS, "none"))
+    return [{"drift": drift, "onset": onset, "seed": seed} for seed, drift, onset in grid]
 
 
 def estimator(drift: str, onset: str, seed: int) -> GraphKDEDetector:
@@ -78,7 +73,7 @@ def report(rows: pd.DataFrame) -> str:
         f"### False alarms\n\n{unchanged['false_alarms'].sum()} in {unchanged['watched'].sum():,} "
         f"graphs without a change, none at all in {n_none} of {len(unchanged)} streams."
     )
-    return f"{ABOUT}\n\n{markdown(table[list(ONSETS)])}\n\n{text}"
+    return f"{markdown(table[list(ONSETS)])}\n\n{text}"
 
 
 def _graphs(delay: float) -> str:

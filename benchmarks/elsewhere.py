@@ -1,7 +1,5 @@
 """Graphs from elsewhere: sets of views on suites of tasks that a benchmark has not tuned."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,27 +11,26 @@ from sklearn.metrics import roc_auc_score
 from benchmarks import suites
 from benchmarks.methods import peer
 from benchmarks.peers import molecules
-from benchmarks.render import markdown
+from benchmarks.render import rounded
 from skgraphkde import MMD, Density, GraphKDEDetector, Split
 from skgraphkde.graphs.batch import GraphBatch
 
 TITLE = "Graphs from elsewhere"
 ABOUT = """\
 AUROC in percent, mean over folds, and the share of fresh normal graphs that are flagged at
-`contamination=0.1`. **T**: the twelve sets of the detection table; their labels chose earlier
-defaults, and one half of them, in both orientations, these. **O**: eight of them with the other
-class for the anomaly. **R**: eight real tasks from outside of the collection, with the schema that
-a user would write. **P**: fit on one collection, find another, by structure alone. Large sets are
-subsampled (`benchmarks/suites.py`). Published for pairs, with settings for each pair: GOOD-D
-80.7, RedOUT 87.5 on ten pairs, of which these are five.
+`contamination=0.1`. **T**: the twelve sets of the [detection](detection.md) table; their labels
+chose earlier defaults. **O**: eight of them with the other class for the anomaly. **R**: eight real
+tasks from outside of the collection, with the schema that a user would write. **P**: fit on one
+collection, find another, by structure alone. Large sets are subsampled (`benchmarks/suites.py`).
+Published for ten pairs, of which these are five, with settings for each: GOOD-D 80.7, RedOUT 87.5.
 """
 ABOUT_HALVES = """\
 One half of the cases chose the views, the other confirms them; means over the cases of each half.
 """
 ABOUT_MOLECULES = """\
-Molecules beside what chemists use, from SMILES: Morgan counts (radius 2) with the five most similar
-by Tanimoto or an isolation forest, and physical properties (molecular weight, logP, polar surface)
-with the five nearest. *With properties* is the defaults with these as `graph_numbers`.
+What chemists use, from SMILES: Morgan counts (radius 2) with the five most similar by Tanimoto or
+an isolation forest, and physical properties (molecular weight, logP, polar surface) with the five
+nearest. *With properties* is the defaults with these as `graph_numbers`.
 """
 VIEWS: dict[str, Any] = {
     "biased": Density(MMD(gammas=(10.0,), estimator="biased")),
@@ -44,12 +41,12 @@ VIEWS: dict[str, Any] = {
 
 def _without(name: str) -> Callable[[Any], GraphKDEDetector]:
     """Detector without one of the views; numbers have theirs if the schema names some."""
+    views = tuple(view for other, view in VIEWS.items() if other != name)
 
     def detector(schema: Any) -> GraphKDEDetector:
-        views = [view for other, view in VIEWS.items() if other != name]
-        if schema is not None and (schema.named("node_numbers") or schema.named("edge_numbers")):
-            views.append("numbers")
-        return GraphKDEDetector(views=tuple(views), random_state=0)
+        has_numbers = schema and (schema.named("node_numbers") or schema.named("edge_numbers"))
+        extra = ("numbers",) if has_numbers else ()
+        return GraphKDEDetector(views=(*views, *extra), random_state=0)
 
     return detector
 
@@ -127,25 +124,20 @@ def _molecules(dataset: str, method: str, fold: int) -> tuple[Any, Any, np.ndarr
 def report(rows: pd.DataFrame) -> str:
     """A table of suites, one of halves, one of molecules, and one of cases for each suite."""
     methods = [method for method in METHODS if (rows["method"] == method).any()]
-    parts = [ABOUT]
+    parts = []
     for value, digits in (("auroc", 1), ("false_alarms", 3)):
         of_case = rows.pivot_table(value, "method", "dataset", sort=False).loc[methods]
         means = of_case.T.groupby(of_case.columns.str[0], sort=False).mean().T
-        parts += [f"### {value.replace('_', ' ')}", _rounded(means, digits)]
+        parts += [f"### {value.replace('_', ' ')}", rounded(means, digits)]
     auroc = rows.pivot_table("auroc", "method", "dataset", sort=False)
     chose = auroc.columns.isin(suites.CHOOSING)
     halves = {"chosen on": auroc.loc[methods, chose], "confirmed on": auroc.loc[methods, ~chose]}
     table = pd.DataFrame({name: x.mean(axis=1) for name, x in halves.items()})
-    parts += ["### The two halves", ABOUT_HALVES, _rounded(table, 1)]
+    parts += ["### The two halves", ABOUT_HALVES, rounded(table, 1)]
     found = [case for case in MOLECULES if case in auroc]
     some = [x for x in ("defaults", *OF_MOLECULES) if x in auroc.index]
-    parts += ["### Molecules", ABOUT_MOLECULES, _rounded(auroc.loc[some, found], 1)]
+    parts += ["### Molecules", ABOUT_MOLECULES, rounded(auroc.loc[some, found], 1)]
     for name, about in SUITES.items():
         of_suite = auroc.loc[methods, auroc.columns.str[0] == name]
-        parts += [f"### {name}: {about}", _rounded(of_suite, 1)]
+        parts += [f"### {name}: {about}", rounded(of_suite, 1)]
     return "\n\n".join(parts)
-
-
-def _rounded(table: pd.DataFrame, digits: int) -> str:
-    cells = table.map(lambda x: "" if np.isnan(x) else f"{x:.{digits}f}")
-    return markdown(cells)

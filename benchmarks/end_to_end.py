@@ -1,12 +1,10 @@
 """End to end: networkx graphs in, scores out, beside a kernel of GraKeL. Take --jobs 1."""
 
-from __future__ import annotations
-
 import ast
 import sysconfig
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -16,11 +14,11 @@ import grakel
 import networkx as nx
 import numpy as np
 import pandas as pd
-import torch
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import OneClassSVM
 from threadpoolctl import threadpool_limits
 
+from benchmarks.methods import defaults
 from benchmarks.protocol import DATASETS, fold, load
 from benchmarks.render import markdown
 from skgraphkde import GraphKDEDetector
@@ -30,12 +28,11 @@ TITLE = "End to end, beside GraKeL"
 ABOUT = """\
 The first fold of each set: networkx graphs in, fit, scores of the test graphs out. *syntax trees*
 are directed graphs whose nodes nearly all look different: 100 modules of Python's standard library,
-of 1,000 to 2,800 nodes, with the class of each node and the field of each edge, of which 60 are
-fitted and 40 scored. They have no anomalies. *Ours* is
-`GraphKDEDetector()`; *GraKeL* its Weisfeiler-Leman subtree kernel, five rounds, normalized, with
-scikit-learn's one-class SVM; degrees are the labels of sets that have none. Both are measured in
-turn in one process, with one thread, after a first call that compiles; seconds are of the CPU,
-medians of three.
+of 1,000 to 2,800 nodes, with the class of each node and the field of each edge; 60 are fitted and
+40 scored. *Ours* is `GraphKDEDetector()`; *GraKeL* its Weisfeiler-Leman subtree kernel, five
+rounds, normalized, with scikit-learn's one-class SVM; degrees are the labels of sets that have
+none. Both are measured in turn in one process, with one thread, after a first call that compiles;
+seconds are of the CPU, medians of three.
 """
 
 
@@ -44,33 +41,26 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     return [{"dataset": dataset} for dataset in datasets or [*DATASETS, TREES]]
 
 
-def estimator(dataset: str) -> GraphKDEDetector:
-    """The defaults."""
-    return GraphKDEDetector(random_state=0)
+estimator = defaults
 
 
 def measure(estimator: GraphKDEDetector, dataset: str) -> dict[str, float]:
     """Seconds and AUROC of both."""
     if dataset == TREES:
         trees = list(islice(_syntax_trees(), 100))
-        train, test, target = trees[:60], trees[60:], None
-        inputs = trees[:60], trees[60:]
+        inputs, target = (trees[:60], trees[60:]), None
     else:
-        train, test, target = fold(load(dataset), 0)
-        inputs = train.to_networkx(), test.to_networkx()
-    values: dict[str, float] = {"graphs": len(train) + len(test)}
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(1), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            seconds = _alternated([_ours(estimator), _grakel], *inputs)
-            for name, (of_method, scores) in zip(("ours", "grakel"), seconds, strict=True):
-                values[name] = round(of_method, 3)
-                auroc = np.nan if target is None else 100 * roc_auc_score(target, scores)
-                values[f"{name}_auroc"] = round(float(auroc), 4)
-    finally:
-        torch.set_num_threads(before)
+        *batches, target = fold(load(dataset), 0)
+        inputs = tuple(batch.to_networkx() for batch in batches)
+    values: dict[str, float] = {"graphs": sum(map(len, inputs))}
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fits = (lambda train: estimator.fit(train).score_samples, fit_grakel)
+        seconds = _alternated(fits, *inputs)
+    for name, (of_method, scores) in zip(("ours", "grakel"), seconds, strict=True):
+        values[name] = round(of_method, 3)
+        auroc = np.nan if target is None else 100 * roc_auc_score(target, scores)
+        values[f"{name}_auroc"] = round(float(auroc), 4)
     return values
 
 
@@ -100,22 +90,18 @@ def _syntax_tree(text: str) -> nx.DiGraph:
     return graph
 
 
-def _alternated(methods: list[Callable], *inputs: list) -> list[tuple[float, np.ndarray]]:
-    """Median CPU seconds of three calls of each, in turn, and the scores of the last."""
-    for method in methods:
-        method(*(some[:20] for some in inputs))
-    seconds: list[list[float]] = [[] for _ in methods]
-    scores: list[Any] = [None] * len(methods)
+def _alternated(fits: Sequence[Callable], train: list, test: list) -> list[tuple[float, Any]]:
+    """Median CPU seconds of three fits and scores of each, in turn, and the scores of the last."""
+    for fit in fits:
+        fit(train[:20])(test[:20])
+    seconds: list[list[float]] = [[] for _ in fits]
+    scores: list[Any] = [None] * len(fits)
     for _ in range(3):
-        for i, method in enumerate(methods):
+        for i, fit in enumerate(fits):
             start = time.process_time()
-            scores[i] = method(*inputs)
+            scores[i] = fit(train)(test)
             seconds[i].append(time.process_time() - start)
     return [(float(np.median(s)), x) for s, x in zip(seconds, scores, strict=True)]
-
-
-def _ours(estimator: GraphKDEDetector) -> Callable[[list, list], np.ndarray]:
-    return lambda train, test: estimator.fit(train).score_samples(test)
 
 
 def fit_grakel(train: list[nx.Graph]) -> Callable[[list[nx.Graph]], np.ndarray]:
@@ -126,10 +112,6 @@ def fit_grakel(train: list[nx.Graph]) -> Callable[[list[nx.Graph]], np.ndarray]:
     similarities = np.nan_to_num(kernel.fit_transform(_labeled(train)))
     svm = OneClassSVM(kernel="precomputed", nu=0.1).fit(similarities)
     return lambda graphs: svm.score_samples(np.nan_to_num(kernel.transform(_labeled(graphs))))
-
-
-def _grakel(train: list[nx.Graph], test: list[nx.Graph]) -> np.ndarray:
-    return fit_grakel(train)(test)
 
 
 def _labeled(graphs: list[nx.Graph]) -> Any:
@@ -156,4 +138,4 @@ def report(rows: pd.DataFrame) -> str:
             "AUROC, GraKeL": rows["grakel_auroc"].map("{:.1f}".format),
         }
     ).replace("nan", "")
-    return f"{ABOUT}\n\n{markdown(table)}"
+    return markdown(table)

@@ -1,7 +1,6 @@
 """False alarms on fresh normal graphs, nominal beside observed."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,8 @@ TITLE = "False alarms on fresh normal graphs"
 ABOUT = """\
 The defaults are fitted on half of the normal graphs, and the other half is fresh; ten random
 halves. The share of the fresh graphs that `predict` flags, in percent, as mean and 95% interval of
-the mean (1.96 standard errors), beside the nominal one, `contamination`. "loo" scores each training
-graph by the others; "split" sets a third of the training half aside.
+the mean, beside the nominal one, `contamination`. "loo" scores each training graph by the others;
+"split" sets a third of the training half aside.
 """
 CONTAMINATIONS = (0.05, 0.1, 0.2)
 N_HALVES = 10
@@ -24,19 +23,15 @@ N_HALVES = 10
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     """Every calibration on every data set."""
-    return [
-        {"dataset": dataset, "calibration": calibration}
-        for dataset in datasets or ("MUTAG", "AIDS", "PROTEINS", "NCI1")
-        for calibration in ("loo", "split")
-    ]
+    grid = product(datasets or ("MUTAG", "AIDS", "PROTEINS", "NCI1"), ("loo", "split"))
+    return [{"dataset": dataset, "calibration": calibration} for dataset, calibration in grid]
 
 
 def estimator(dataset: str, calibration: str) -> GraphKDEDetector:
     """The defaults; "split" sets enough graphs aside for every contamination."""
-    return GraphKDEDetector(
-        calibration=Split(fraction=1 / 3) if calibration == "split" else calibration,
-        random_state=0,
-    )
+    if calibration == "split":
+        calibration = Split(fraction=1 / 3)
+    return GraphKDEDetector(calibration=calibration, random_state=0)
 
 
 def measure(estimator: GraphKDEDetector, dataset: str, calibration: str) -> dict[str, float]:
@@ -52,8 +47,9 @@ def measure(estimator: GraphKDEDetector, dataset: str, calibration: str) -> dict
             rates[nominal].append(float(np.mean(estimator.predict(data.graphs[fresh]) == -1)))
     values = {}
     for nominal, observed in rates.items():
+        error = np.std(observed, ddof=1) / N_HALVES**0.5
         values[f"rate_{nominal}"] = round(float(np.mean(observed)), 5)
-        values[f"error_{nominal}"] = round(float(np.std(observed, ddof=1) / N_HALVES**0.5), 5)
+        values[f"error_{nominal}"] = round(float(error), 5)
     return values
 
 
@@ -66,4 +62,4 @@ def report(rows: pd.DataFrame) -> str:
             rate, margin = 100 * row[f"rate_{nominal}"], 196 * row[f"error_{nominal}"]
             line[f"nominal {100 * nominal:g}"] = f"{rate:.1f} ± {margin:.1f}"
         lines.append(line)
-    return f"{ABOUT}\n\n{markdown(pd.DataFrame(lines), index=False)}"
+    return markdown(pd.DataFrame(lines), index=False)

@@ -1,7 +1,6 @@
 """Find: a list that holds its own anomalies, and an analyst who looks at a few at a time."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks import suites
 from benchmarks.methods import peer
 from benchmarks.protocol import SMALL
-from benchmarks.render import markdown
+from benchmarks.render import rounded
 from skgraphkde import GraphKDEDetector
 from skgraphkde.explanation.results import groups_of
 from skgraphkde.graphs.batch import GraphBatch
@@ -22,14 +21,13 @@ ABOUT = """\
 The four suites of [elsewhere](elsewhere.md), without DD, COLLAB and REDDIT-BINARY. Two thirds of
 the normal graphs of a case, at most 400, and odd graphs that are 2, 5 or 10% of the list, judged by
 each other, as `skgraphkde find` does; two draws. *Clean* is the same list, scored by the defaults
-fitted on at most 400 other normal graphs. The others are fitted to the list, as `find` is. *Among
-the first k* is the share of odd graphs among the k most anomalous, k being the number of odd ones:
-the others are missed at first sight.
+fitted on at most 400 other normal graphs. The others are fitted to the list. *Among the first k* is
+the share of odd graphs among the k most anomalous, k being the number of odd ones.
 """
 ABOUT_LOOP = """\
 An analyst looks at the most anomalous graphs without a verdict, a quarter of k at a time and at
 least five, says of each whether it is odd, and fits again with all verdicts. Share of the odd
-graphs found after k and after 2k looks, beside the order of the first fit. *Groups*: also that
+graphs found after k and after 2k looks. *Static*: the order of the first fit. *Groups*: also that
 order, but a look at one graph of a group shows the whole group, as on the page. Labels of one half
 chose how verdicts count; the other half confirms.
 """
@@ -57,13 +55,8 @@ def drawn(case: str, share: float, draw: int) -> tuple[GraphBatch, np.ndarray, G
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     """Every method on every list; `datasets` are cases such as "R/zoo"."""
-    return [
-        {"dataset": case, "share": share, "method": method, "fold": draw}
-        for case in datasets or CASES
-        for share in SHARES
-        for method in METHODS
-        for draw in range(min(n_folds, N_DRAWS))
-    ]
+    grid = product(datasets or CASES, SHARES, METHODS, range(min(n_folds, N_DRAWS)))
+    return [dict(zip(("dataset", "share", "method", "fold"), x, strict=True)) for x in grid]
 
 
 def estimator(dataset: str, share: float, method: str, fold: int) -> Any:
@@ -81,18 +74,16 @@ def measure(estimator: Any, dataset: str, share: float, method: str, fold: int) 
         scores = estimator.fit(others).score_samples(graphs)
     else:
         scores = estimator.fit(graphs).training_scores_
-    k, is_odd = int((y == -1).sum()), y == -1
-    order = np.argsort(scores, kind="stable")
-    values = {"odd": k, "auroc": round(100 * roc_auc_score(y, scores), 4)}
-    for name, looks in (("k", k), ("2k", 2 * k)):
-        values[f"found_{name}"] = round(is_odd[order[:looks]].sum() / k, 4)
+    is_odd, order = y == -1, np.argsort(scores, kind="stable")
+    orders = {"found": order}
+    values = {"odd": int(is_odd.sum()), "auroc": round(100 * roc_auc_score(y, scores), 4)}
     if method == "find":
-        together = _with_groups(estimator, order)
-        seen = looked_at(estimator, graphs, y, order)
-        for name, looks in (("k", k), ("2k", 2 * k)):
-            grouped = np.concatenate(together[:looks])
-            values[f"groups_{name}"] = round(float(is_odd[grouped].sum() / k), 4)
-            values[f"verdicts_{name}"] = round(float(is_odd[seen[:looks]].sum() / k), 4)
+        orders["groups"] = _with_groups(estimator, order)
+        orders["verdicts"] = looked_at(estimator, graphs, y, order)
+    for name, looks in orders.items():
+        for words, n in (("k", values["odd"]), ("2k", 2 * values["odd"])):
+            seen = np.hstack(looks[:n])
+            values[f"{name}_{words}"] = round(float(is_odd[seen].sum() / values["odd"]), 4)
     return values
 
 
@@ -127,37 +118,25 @@ def report(rows: pd.DataFrame) -> str:
     """Tables of the suites, of the loop, of its two halves, and of cases."""
     by_case = rows.groupby(["dataset", "share", "method"], sort=False).mean(numeric_only=True)
     means = by_case.groupby([by_case.index.get_level_values(0).str[0], "share", "method"]).mean()
-    parts = [ABOUT]
-    for words, column, digits in (
-        ("AUROC", "auroc", 1), ("Among the first k", "found_k", 2),
-    ):  # fmt: skip
+    parts = []
+    for words, column, digits in (("AUROC", "auroc", 1), ("Among the first k", "found_k", 2)):
         table = means[column].unstack("method")[list(METHODS)].reindex(list("TORP"), level=0)
         table.index.names = ["suite", "share"]
         parts += [f"### {words}", _table(table, digits)]
     of_find = by_case.xs("find", level="method")
-    halves = np.where(of_find.index.get_level_values(0).isin(suites.CHOOSING), "chose", "confirms")
-    for words, groups in (("all", None), ("each half", halves)):
-        suite = of_find.index.get_level_values(0).str[0]
-        keys = [suite, of_find.index.get_level_values("share")]
-        names = ["suite", "share"]
-        if groups is not None:
-            keys, names = [*keys, groups], [*names, "half"]
+    cases = of_find.index.get_level_values("dataset")
+    of_find["suite"] = cases.str[0]
+    of_find["half"] = np.where(cases.isin(suites.CHOOSING), "chose", "confirms")
+    parts.append(ABOUT_LOOP)
+    for words, keys in (("all", ["suite", "share"]), ("each half", ["suite", "share", "half"])):
         table = of_find.groupby(keys, sort=False).mean(numeric_only=True)
-        table.index.names = names
         parts += [f"### Looks and verdicts: {words}", _loop(table)]
-    parts.insert(-4, ABOUT_LOOP)
     tenth = of_find.xs(SHARES[-1], level="share")
     return "\n\n".join([*parts, "### Cases, 10% odd", _loop(tenth)])
 
 
-COLUMNS = {
-    "found_k": "k, static",
-    "groups_k": "k, groups",
-    "verdicts_k": "k, with verdicts",
-    "found_2k": "2k, static",
-    "groups_2k": "2k, groups",
-    "verdicts_2k": "2k, with verdicts",
-}
+LOOPS = {"found": "static", "groups": "groups", "verdicts": "with verdicts"}
+COLUMNS = {f"{x}_{k}": f"{k}, {words}" for k in ("k", "2k") for x, words in LOOPS.items()}
 
 
 def _loop(table: pd.DataFrame) -> str:
@@ -165,4 +144,5 @@ def _loop(table: pd.DataFrame) -> str:
 
 
 def _table(table: pd.DataFrame, digits: int) -> str:
-    return markdown(table.map(f"{{:.{digits}f}}".format).reset_index(), index=False)
+    keys = table.index.to_frame(index=False).astype(str)
+    return rounded(pd.concat([keys, table.reset_index(drop=True)], axis=1), digits, index=False)

@@ -1,17 +1,14 @@
 """Cells -> rows of a CSV: each cell is measured once, even if the run is killed in between.
 
-A table is a module, or an object, with a TITLE and four functions:
+A table is a module, or an object, with a TITLE, a text ABOUT it, and four functions:
 
 - ``cells(datasets, n_folds)`` lists the cells, each a dict of names and values;
 - ``estimator(**cell)`` makes the unfitted estimator of a cell, or None;
 - ``measure(estimator, **cell)`` fits and scores it and returns a dict of numbers;
 - ``report(rows)`` renders the rows as Markdown.
 
-A cell is finished if the CSV has a row for it. To measure again, after a change of a default,
-delete rows, or the file.
+A cell is finished if the CSV has a row for it. To measure again, delete rows, or the file.
 """
-
-from __future__ import annotations
 
 import csv
 import importlib
@@ -49,8 +46,7 @@ def find_table(name: str) -> Any:
 def run(name: str, cells: list[Cell], n_jobs: int, path: Path) -> int:
     """Measure the cells that the CSV lacks, by some processes, and return how many failed.
 
-    Cores are divided among the processes. Each cell is written as soon as it is measured. Those
-    that failed are not written, and the next run tries them again.
+    The processes share the cores. Failed cells are not written, and the next run tries them again.
     """
     finished = set()
     if path.exists():
@@ -105,13 +101,8 @@ def _measured(name: str, cell: Cell, n_threads: int) -> Cell:
         values = table.measure(estimator, **cell)
     except Exception:  # a failed cell must not stop the others
         return {"cell": json.dumps(cell), "error": traceback.format_exc()}
-    provenance = {
-        "settings": settings,
-        "seconds": round(time.perf_counter() - start, 3),
-        "threads": n_threads,
-        "versions": versions(),
-        "machine": machine(),
-    }
+    provenance = {"settings": settings, "seconds": round(time.perf_counter() - start, 3)}
+    provenance |= {"threads": n_threads, "versions": versions(), "machine": machine()}
     return {"cell": json.dumps(cell), **values, **provenance}
 
 
@@ -125,10 +116,7 @@ def versions() -> str:
 
 
 def machine() -> str:
-    """Processor, number of cores, and two settings that decide how well they are used.
-
-    These are the kernels that NumPy's BLAS has chosen, and how OpenMP's threads wait.
-    """
+    """Processor, number of cores, the kernels of NumPy's BLAS, and how OpenMP's threads wait."""
     name = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -144,6 +132,4 @@ def machine() -> str:
 def _drop_torn_row(path: Path) -> None:
     """Drop the last row if it has no end of line: the process was killed while it wrote it."""
     text = path.read_bytes()
-    whole = text[: text.rfind(b"\n") + 1]
-    if whole != text:
-        path.write_bytes(whole)
+    path.write_bytes(text[: text.rfind(b"\n") + 1])

@@ -1,12 +1,11 @@
 """A library of 2,000 to 100,000 molecules, of which one in a hundred is odd."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 import time
 from collections import defaultdict
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,8 @@ that chemists make (BRICS; Degen et al., ChemMedChem 2008), and joined anew wher
 One in a hundred molecules is odd: a peptide, or with an element or a functional group that no other
 molecule has. Each is judged by the others. *Ours* are the defaults with `schema="molecule"`, *all
 references* the same with `max_references=None`, *forest* is an isolation forest on counts of Morgan
-fingerprints, and *Tanimoto* the mean similarity of their bits to the five most similar molecules,
-by RDKit in bulk. CPU seconds of one process; *score* scores 2,000 molecules of another seed.
+fingerprints, and *Tanimoto* the mean similarity of their bits to the five most similar molecules.
+CPU seconds of one process; *score* scores 2,000 molecules of another seed.
 """
 SIZES = (2_000, 5_000, 20_000, 100_000)
 METHODS = ("ours", "all references", "forest", "Tanimoto")
@@ -50,18 +49,14 @@ FIRST_ATOM = re.compile(r"\[[^]]*\]|Cl|Br|.")
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     """Every size by every method that finishes."""
-    return [
-        {"n_molecules": n, "detector": name}
-        for n in SIZES
-        for name in METHODS
-        if n <= LARGEST.get(name, n)
-    ]
+    grid = product(SIZES, METHODS)
+    return [{"n_molecules": n, "detector": x} for n, x in grid if n <= LARGEST.get(x, n)]
 
 
 def estimator(n_molecules: int, detector: str) -> Any:
     """Our detector, or the forest; Tanimoto fits nothing."""
-    if detector == "forest":
-        return IsolationForest(random_state=0)
+    if detector in ("forest", "Tanimoto"):
+        return IsolationForest(random_state=0) if detector == "forest" else None
     most = None if detector == "all references" else "auto"
     return GraphKDEDetector(schema="molecule", max_references=most, random_state=0)
 
@@ -69,8 +64,6 @@ def estimator(n_molecules: int, detector: str) -> Any:
 def measure(estimator: Any, n_molecules: int, detector: str) -> dict[str, float]:
     """CPU seconds, memory and AUROC of a process of its own."""
     measured = _measure_ours if isinstance(estimator, GraphKDEDetector) else _measure_peer
-    if detector == "Tanimoto":
-        measured, estimator = _measure_tanimoto, None
     return in_fresh_process(measured, estimator, n_molecules)
 
 
@@ -93,37 +86,33 @@ def _measure_ours(estimator: GraphKDEDetector, n_molecules: int) -> dict[str, fl
         estimator.score_samples(batch[i])
         calls[i] = time.process_time() - start
     index, scores = estimator.calibration_graphs_, estimator.calibration_scores_
-    auroc = roc_auc_score(kinds[index] != "normal", -scores)
     values["call_ms"] = round(1e3 * float(np.median(calls)), 2)
-    return values | {"auroc": round(100 * float(auroc), 2)}
+    return values | {"auroc": _auroc(kinds[index], scores)}
 
 
-def _measure_peer(estimator: IsolationForest, n_molecules: int) -> dict[str, float]:
+def _measure_peer(forest: IsolationForest | None, n_molecules: int) -> dict[str, float]:
+    """The forest, or Tanimoto neighbors instead of it."""
     smiles, kinds = library(n_molecules)
     values: dict[str, float] = {}
-    make = rdFingerprintGenerator.GetMorganGenerator().GetCountFingerprintAsNumPy
-    counts = _timed(
-        "read", values, lambda: np.array([make(Chem.MolFromSmiles(x)) for x in smiles], np.uint8)
-    )
-    _timed("fit", values, lambda: estimator.fit(counts))
-    scores = estimator.score_samples(counts)
-    auroc = roc_auc_score(kinds != "normal", -scores)
-    return values | {"memory_gib": peak(), "auroc": round(100 * float(auroc), 2)}
+    morgan = rdFingerprintGenerator.GetMorganGenerator()
+    make = morgan.GetFingerprint if forest is None else morgan.GetCountFingerprintAsNumPy
+    prints = _timed("read", values, lambda: [make(Chem.MolFromSmiles(x)) for x in smiles])
+    if forest is not None:
+        counts = np.array(prints, np.uint8)
+        _timed("fit", values, lambda: forest.fit(counts))
+        scores = forest.score_samples(counts)
+    else:
+
+        def nearest(x: Any) -> float:
+            similar = np.array(DataStructs.BulkTanimotoSimilarity(x, prints))
+            return np.sort(similar)[-NEIGHBORS - 1 : -1].mean()  # without itself
+
+        scores = _timed("fit", values, lambda: np.array([nearest(x) for x in prints]))
+    return values | {"memory_gib": peak(), "auroc": _auroc(kinds, scores)}
 
 
-def _measure_tanimoto(estimator: None, n_molecules: int) -> dict[str, float]:
-    smiles, kinds = library(n_molecules)
-    values: dict[str, float] = {}
-    make = rdFingerprintGenerator.GetMorganGenerator().GetFingerprint
-    bits = _timed("read", values, lambda: [make(Chem.MolFromSmiles(x)) for x in smiles])
-
-    def nearest(x: Any) -> float:
-        similar = np.array(DataStructs.BulkTanimotoSimilarity(x, bits))
-        return np.sort(similar)[-NEIGHBORS - 1 : -1].mean()  # without itself
-
-    scores = _timed("fit", values, lambda: np.array([nearest(x) for x in bits]))
-    auroc = roc_auc_score(kinds != "normal", -scores)
-    return values | {"memory_gib": peak(), "auroc": round(100 * float(auroc), 2)}
+def _auroc(kinds: np.ndarray, scores: np.ndarray) -> float:
+    return round(100 * float(roc_auc_score(kinds != "normal", -scores)), 2)
 
 
 def _timed(name: str, values: dict[str, float], work: Any) -> Any:
@@ -135,21 +124,14 @@ def _timed(name: str, values: dict[str, float], work: Any) -> Any:
 
 def report(rows: pd.DataFrame) -> str:
     """One row per size and method."""
-    columns = {
-        "detector": "",
-        "auroc": "AUROC",
-        "read_seconds": "read, s",
-        "fit_seconds": "fit, s",
-        "score_seconds": "score, s",
-        "save_seconds": "save, s",
-        "call_ms": "a call, ms",
-        "memory_gib": "memory, GiB",
-    }
+    columns = {"detector": "", "auroc": "AUROC"}
+    columns |= {f"{x}_seconds": f"{x}, s" for x in ("read", "fit", "score", "save")}
+    columns |= {"call_ms": "a call, ms", "memory_gib": "memory, GiB"}
     table = rows.reindex(columns=["n_molecules", *columns]).set_index("n_molecules")
     table = table.rename(columns=columns).astype(object)
     table.index = [f"{int(n):,}" for n in table.index]
     table.index.name = "molecules"
-    return f"{ABOUT}\n\n{markdown(table.where(table.notna(), ''))}"
+    return markdown(table.where(table.notna(), ""))
 
 
 # -- the molecules ---------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Masking: odd graphs of one list that resemble each other, and so hide each other."""
 
-from __future__ import annotations
-
+from itertools import product
 from typing import Any
 
 import networkx as nx
@@ -9,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.find import looked_at
-from benchmarks.render import markdown
+from benchmarks.render import rounded
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.detectors.groups import find_groups
 
@@ -17,13 +16,12 @@ TITLE = "Odd graphs that hide each other"
 N_NORMAL, N_DRAWS = 300, 3
 ABOUT = f"""\
 {N_NORMAL} random trees of 10 to 20 nodes with two categories, a number of each node and two of the
-graph, and k odd graphs that differ from them in the same way, judged by each other, as
-`skgraphkde find` does. *Structure*: a ladder. *Labels*: nine in ten nodes have the same category,
-elsewhere half. *Pairs*: neighbors never have the same category. *Numbers*: the number of each node
-is larger by three standard deviations. *Data*: two numbers of the graph, which go together
-elsewhere, contradict each other. Share of the odd graphs that `contamination=0.05` flags; that are
-flagged or in a group on the page; and that an analyst finds who looks at 2k graphs, at least five
-at a time, and fits again with verdicts.
+graph, and k odd graphs that differ from them in the same way, judged by each other. *Structure*: a
+ladder. *Labels*: nine in ten nodes have the same category, elsewhere half. *Pairs*: neighbors never
+have the same category. *Numbers*: the number of each node is larger by three standard deviations.
+*Data*: two numbers of the graph, which go together elsewhere, contradict each other. Share of the
+odd graphs that `contamination=0.05` flags; that are flagged or in a group on the page; and that an
+analyst finds who looks at 2k graphs, at least five at a time, and fits again with verdicts.
 """
 KINDS, COUNTS = ("structure", "labels", "pairs", "numbers", "data"), (1, 5, 12, 30)
 VIEWS = {"defaults": "auto", "density": "density", "density, novelty": ("density", "novelty")}
@@ -36,10 +34,8 @@ def make(kind: str, k: int, seed: int) -> tuple[list[nx.Graph], np.ndarray]:
     for y in target:
         odd_in = kind if y == -1 else ""
         n = rng.randint(10, 21)
-        if odd_in == "structure":
-            graph = nx.ladder_graph(n // 2)
-        else:
-            graph = nx.random_labeled_tree(n, seed=rng)
+        tree = odd_in != "structure"
+        graph = nx.random_labeled_tree(n, seed=rng) if tree else nx.ladder_graph(n // 2)
         sides = nx.bipartite.color(graph)
         share = 0.9 if odd_in == "labels" else 0.5
         mean = 3.0 if odd_in == "numbers" else 0.0
@@ -56,13 +52,8 @@ def make(kind: str, k: int, seed: int) -> tuple[list[nx.Graph], np.ndarray]:
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     """Every kind, number and set of views, in each draw."""
-    return [
-        {"kind": kind, "k": k, "views": views, "seed": seed}
-        for kind in KINDS
-        for k in COUNTS
-        for views in VIEWS
-        for seed in range(min(n_folds, N_DRAWS))
-    ]
+    grid = product(KINDS, COUNTS, VIEWS, range(min(n_folds, N_DRAWS)))
+    return [{"kind": kind, "k": k, "views": views, "seed": seed} for kind, k, views, seed in grid]
 
 
 def estimator(kind: str, k: int, views: str, seed: int) -> GraphKDEDetector:
@@ -90,19 +81,16 @@ def measure(
         for group in find_groups(estimator.model_):
             seen[group.members] = True
         looks = looked_at(estimator, batch, y, order)
-        values |= {
-            "or in a group": seen[is_odd].mean(),
-            "2k looks": is_odd[looks[: 2 * k]].sum() / k,
-        }
+        values["or in a group"] = seen[is_odd].mean()
+        values["2k looks"] = is_odd[looks[: 2 * k]].sum() / k
     return {name: round(float(value), 4) for name, value in values.items()}
 
 
 def report(rows: pd.DataFrame) -> str:
     """A table for each measure: kinds and views by numbers of odd graphs."""
-    parts = [ABOUT]
+    parts = []
     for name in ("flagged", "or in a group", "2k looks"):
         some = rows.dropna(subset=[name])
         table = some.pivot_table(index=["kind", "views"], columns="k", values=name, sort=False)
-        table = table.map("{:.2f}".format).reset_index()
-        parts += [f"### {name.capitalize()}", markdown(table, index=False)]
+        parts += [f"### {name.capitalize()}", rounded(table.reset_index(), 2, index=False)]
     return "\n\n".join(parts)

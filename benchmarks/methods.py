@@ -1,7 +1,5 @@
 """Names of the methods in the tables -> functions from a seed to an unfitted estimator."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +12,7 @@ def paper_detector(**changes: Any) -> Callable[[int], GraphKDEDetector]:
 
     The names of changes may be nested, such as ``encoder__n_layers``.
     """
-    return lambda seed: GraphKDEDetector(**paper_settings(), random_state=seed).set_params(
-        **changes
-    )
+    return lambda seed: GraphKDEDetector(**paper_settings(random_state=seed)).set_params(**changes)
 
 
 def peer(module: str, name: str, **parameters: Any) -> Callable[[int], Any]:
@@ -35,10 +31,8 @@ def _floor(seed: int) -> GraphKDEDetector:
 
 
 #: The sizes of GLocalKD and SIGNET in their papers, and the patience.
-GLOCALKD = {
-    **{"max_iter": 150, "hidden_dim": 512, "n_layers": 3},
-    **{"learning_rate": 1e-4, "batch_size": 300, "patience": 20},
-}
+GLOCALKD = {"max_iter": 150, "hidden_dim": 512, "n_layers": 3}
+GLOCALKD |= {"learning_rate": 1e-4, "batch_size": 300, "patience": 20}
 SIGNET = {"max_iter": 1000, "hidden_dim": 16, "n_layers": 5}
 #: Deep detectors from their papers' equations, with a stopping rule that sees no label.
 DEEP = ("OCGIN", "OCGTL", "GLocalKD", "SIGNET")
@@ -61,6 +55,17 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "GLocalKD": peer("glocalkd", "GLocalKD", **GLOCALKD),
     "SIGNET": peer("signet", "SIGNET", **SIGNET),
 }
+
+
+def seeded(methods: dict[str, Callable[[int], Any]], name: str = "method") -> Callable[..., Any]:
+    """The `estimator` of a table: the method that `name` is in a cell, seeded with the fold."""
+    return lambda **cell: methods[cell[name]](cell["seed"] if "seed" in cell else cell["fold"])
+
+
+def defaults(**cell: Any) -> GraphKDEDetector:
+    """The `estimator` of a table that measures the defaults alone."""
+    return GraphKDEDetector(random_state=0)
+
 
 #: What the paper calls the methods for which it has figures.
 PAPER_NAMES = {"paper settings": "LGKDE"}

@@ -3,8 +3,6 @@
 `TABLES` maps names to tables, each with its own CSV of results and its own page.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -14,11 +12,12 @@ from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import random_graphs
-from benchmarks.methods import METHODS, paper_detector
-from benchmarks.protocol import METRICS, N_FOLDS, evaluate, evaluate_fold, load
+from benchmarks.methods import METHODS, paper_detector, seeded
+from benchmarks.protocol import METRICS, evaluate, evaluate_fold, load, split
 from benchmarks.render import averaged, markdown, of_paper, read_paper, side_by_side
 from skgraphkde import GCN, GraphBatch, SpectralEdges, Twins
-from skgraphkde.model_selection import OneClassKFold
+
+PAPER = ("paper settings", "paper settings, untrained")
 
 
 class Capacity:
@@ -38,11 +37,9 @@ and the density: bandwidths with learned weights, with equal weights, or h = 0.1
 
     def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
         """Every form, width and depth on every fold."""
+        names = ("weights", "hidden_dim", "n_layers", "fold")
         grid = product(range(n_folds), self.FORMS, (32, 64, 128, 256), self.DEPTHS)
-        return [
-            {"weights": form, "hidden_dim": width, "n_layers": depth, "fold": fold}
-            for fold, form, width, depth in grid
-        ]
+        return [dict(zip(names, (*cell, fold), strict=True)) for fold, *cell in grid]
 
     def estimator(self, weights: str, hidden_dim: int, n_layers: int, fold: int) -> Any:
         """The changed settings of the paper, seeded with the fold."""
@@ -55,7 +52,7 @@ and the density: bandwidths with learned weights, with equal weights, or h = 0.1
 
     def report(self, rows: pd.DataFrame) -> str:
         """Widths by depths, one table per form."""
-        parts, paper = [self.ABOUT], read_paper("capacity")
+        parts, paper = [], read_paper("capacity")
         for form, of_form in rows.groupby("weights", sort=False):
             ours = averaged(of_form, ["hidden_dim", "n_layers"], ["auroc"])["auroc"].unstack()
             published = of_paper(paper[paper["weights"] == form], "hidden_dim", "n_layers")
@@ -67,29 +64,21 @@ and the density: bandwidths with learned weights, with equal weights, or h = 0.1
 class Variants:
     """Settings of the paper with one part changed, on some data sets."""
 
-    def __init__(
-        self,
-        title: str,
-        about: str,
-        column: str,
-        datasets: tuple[str, ...],
-        variants: dict[str, dict[str, Any]],
-        metrics: dict[str, str],
-    ) -> None:
-        self.TITLE, self.about, self.column = title, about, column
-        self.datasets, self.variants, self.metrics = datasets, variants, metrics
+    TITLE: str
+    COLUMN: str
+    DATASETS = ("MUTAG",)
+    VARIANTS: dict[str, dict[str, Any]]
+    METRICS = {"auroc": "AUROC", "auprc": "AUPRC, normal"}
 
     def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
         """Every variant on every fold."""
-        grid = product(datasets or self.datasets, self.variants, range(n_folds))
-        return [
-            {"dataset": dataset, self.column: variant, "fold": fold}
-            for dataset, variant, fold in grid
-        ]
+        grid = product(datasets or self.DATASETS, self.VARIANTS, range(n_folds))
+        names = ("dataset", self.COLUMN, "fold")
+        return [dict(zip(names, cell, strict=True)) for cell in grid]
 
     def estimator(self, dataset: str, fold: int, **cell: str) -> Any:
         """The changed settings of the paper, seeded with the fold."""
-        return paper_detector(**self.variants[cell[self.column]])(fold)
+        return paper_detector(**self.VARIANTS[cell[self.COLUMN]])(fold)
 
     def measure(self, estimator: Any, dataset: str, fold: int, **cell: str) -> dict[str, float]:
         """One fold."""
@@ -97,53 +86,52 @@ class Variants:
 
     def report(self, rows: pd.DataFrame) -> str:
         """One table per data set."""
-        parts, paper = [self.about], read_paper(self.TITLE.lower())
+        parts, paper = [], read_paper(self.TITLE.lower())
         if "dataset" not in paper:
-            paper["dataset"] = self.datasets[0]
+            paper["dataset"] = self.DATASETS[0]
         for dataset, of_dataset in rows.groupby("dataset", sort=False):
-            ours = averaged(of_dataset, self.column, METRICS)
+            ours = averaged(of_dataset, self.COLUMN, METRICS)
             ours = ours.rename(columns={"auprc_normal": "auprc"})
-            published = of_paper(paper[paper["dataset"] == dataset], self.column, "metric")
+            published = of_paper(paper[paper["dataset"] == dataset], self.COLUMN, "metric")
             n_folds = of_dataset["fold"].nunique()
             parts.append(f"### {dataset}, {n_folds} fold{'s' if n_folds > 1 else ''}")
-            parts.append(side_by_side(ours, published, self.metrics))
+            parts.append(side_by_side(ours, published, self.METRICS))
         return "\n\n".join(parts)
 
 
-COMPONENTS = Variants(
-    "Components",
-    """\
+class Components(Variants):
+    """The settings of the paper with one part of the density changed."""
+
+    TITLE, COLUMN = "Components", "variant"
+    ABOUT = """\
 The settings of the paper except for what the row names, trained anew each time; percent. The paper
-does not say which class its AUPRC takes for positive; ours is of the normal graphs. Its rows
-h = 0.01 and h = 1 have the same AUROC and FPR95 to the last digit.
-""",
-    "variant",
-    ("MUTAG",),
-    {
+does not say which class its AUPRC takes for positive; its rows h = 0.01 and h = 1 have the same
+AUROC and FPR95 to the last digit.
+"""
+    VARIANTS = {
         **{f"h={h:g}": {"views__kernels__bandwidths": (h,)} for h in (0.01, 0.1, 1.0, 10.0, 100.0)},
         "fixed weights": {"training__learn_weights": False},
         "full": {},
         "full, untrained": {"training": None},
-    },
-    {"auroc": "AUROC", "auprc": "AUPRC, normal", "fpr95": "FPR95"},
-)
-PERTURBATION = Variants(
-    "Perturbation",
-    """\
+    }
+    METRICS = Variants.METRICS | {"fpr95": "FPR95"}
+
+
+class Perturbation(Variants):
+    """The settings of the paper with other twins."""
+
+    TITLE, COLUMN = "Perturbation", "perturbation"
+    ABOUT = """\
 The settings of the paper except for the twins: swapped features, a bent spectrum, or both; "none"
-is the untrained encoder. Percent. The paper does not say which class its AUPRC takes for positive;
-ours is of the normal graphs.
-""",
-    "perturbation",
-    ("MUTAG", "PROTEINS"),
-    {
+is the untrained encoder. Percent. The paper does not say which class its AUPRC takes for positive.
+"""
+    DATASETS = ("MUTAG", "PROTEINS")
+    VARIANTS = {
         "features": {"training__twins": Twins(edges=None)},
         "spectrum": {"training__twins": Twins(swap_ratio=0)},
         "both": {"training__twins": Twins()},
         "none": {"training": None},
-    },
-    {"auroc": "AUROC", "auprc": "AUPRC, normal"},
-)
+    }
 
 
 class Thresholds:
@@ -151,12 +139,13 @@ class Thresholds:
 
     TITLE = "Energy thresholds"
     ABOUT = """\
-The settings of the paper except for the energy thresholds. The AUROC is in percent. Shares of
-changed edges are means and standard deviations over all graphs, in percent of a graph's edges, and
-need no training. The spectrum is that of A, as in the text of the paper, or of A + I, with a
-self-loop at each node, as in its code: the second gives the paper's table.
+The settings of the paper except for the energy thresholds. Shares of changed edges are means and
+standard deviations over all graphs, in percent of a graph's edges, and need no training. The
+spectrum is that of A, as in the text of the paper, or of A + I, with a self-loop at each node, as
+in its code: the second gives the paper's table.
 """
     GRID = tuple(product((0.45, 0.5, 0.55, 0.6), (0.7, 0.75, 0.8, 0.85)))
+    VALUES = ("auroc", "fit_seconds", "added", "added_std", "removed", "removed_std")
     #: The "fold" of shares of edges, without self-loops and with them.
     SHARES = {-1: "of A", -2: "of A + I"}
 
@@ -180,8 +169,7 @@ self-loop at each node, as in its code: the second gives the paper's table.
         self, estimator: Any, dataset: str, tau_1: float, tau_2: float, fold: int
     ) -> dict[str, float]:
         """One fold, or the shares of edges."""
-        names = ("auroc", "fit_seconds", "added", "added_std", "removed", "removed_std")
-        values = dict.fromkeys(names)
+        values = dict.fromkeys(self.VALUES)
         if fold >= 0:
             measured = evaluate_fold(estimator, dataset, fold)
             return values | {name: measured[name] for name in ("auroc", "fit_seconds")}
@@ -198,13 +186,11 @@ self-loop at each node, as in its code: the second gives the paper's table.
         """The AUROC by data set, then the shares of edges."""
         by = ["tau_1", "tau_2"]
         trained = rows[rows["fold"] >= 0]
-        ours = pd.DataFrame(
-            {name: averaged(of, by, ["auroc"])["auroc"] for name, of in trained.groupby("dataset")}
-        )
+        ours = averaged(trained, [*by, "dataset"], ["auroc"])["auroc"].unstack("dataset")
         n_folds = trained.groupby("dataset")["fold"].nunique()
         titles = {name: f"{name} ({n_folds[name]})" for name in ours}
         paper = of_paper(read_paper("thresholds"), by, "dataset")
-        parts = [self.ABOUT, "### AUROC (folds)", side_by_side(ours, paper, titles)]
+        parts = ["### AUROC in percent (folds)", side_by_side(ours, paper, titles)]
         published = of_paper(read_paper("edge_changes"), by, "change")
         for kind, title in self.SHARES.items():
             shares = rows[rows["fold"] == kind].set_index(by)
@@ -223,26 +209,21 @@ class Contamination:
     TITLE = "Contamination and density gap"
     ABOUT = """\
 MUTAG: anomalies of the training folds, drawn at random, are trained on as if they were normal; a
-training fold has 100 normal graphs and 50 anomalies. Densities are means over the graphs of the
-test fold; their scale depends on the method, so compare within a table. Those of the defaults are
-no densities but products of p-values. The paper does not say how its densities are scaled.
+training fold has 100 normal graphs and 50 anomalies. Densities are means over the test fold; their
+scale depends on the method, so compare within a table. Those of the defaults are products of
+p-values. The paper does not say how its densities are scaled.
 """
+    estimator = staticmethod(seeded(METHODS))
 
     def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
         """Every number of anomalies on every fold."""
-        methods = ("paper settings", "paper settings, untrained", "defaults")
-        grid = product(methods, (0, 5, 10, 20, 30, 40, 50), range(n_folds))
+        grid = product((*PAPER, "defaults"), (0, 5, 10, 20, 30, 40, 50), range(n_folds))
         return [{"method": method, "n_anomalies": n, "fold": fold} for method, n, fold in grid]
-
-    def estimator(self, method: str, n_anomalies: int, fold: int) -> Any:
-        """The method, seeded with the fold."""
-        return METHODS[method](fold)
 
     def measure(self, estimator: Any, method: str, n_anomalies: int, fold: int) -> dict[str, float]:
         """One fold."""
         mutag = load("MUTAG")
-        splitter = OneClassKFold(N_FOLDS, shuffle=True, random_state=0)
-        train, test = list(splitter.split(mutag.graphs, mutag.target))[fold]
+        train, test = split(mutag, fold)
         left = np.setdiff1d(np.flatnonzero(mutag.target == -1), test)
         smuggled = np.random.RandomState(fold).permutation(left)[:n_anomalies]
         graphs = GraphBatch.concatenate([mutag.graphs[train], mutag.graphs[smuggled]])
@@ -253,7 +234,7 @@ no densities but products of p-values. The paper does not say how its densities 
     def report(self, rows: pd.DataFrame) -> str:
         """One table per method."""
         paper = of_paper(read_paper("contamination"), "n_anomalies", "quantity", 3)
-        parts = [self.ABOUT]
+        parts = []
         for method, of_method in rows.groupby("method", sort=False):
             ours = averaged(of_method, "n_anomalies", ["normal", "anomaly", "gap"], 3)
             ours["auroc"] = averaged(of_method, "n_anomalies", ["auroc"])["auroc"]
@@ -261,12 +242,8 @@ no densities but products of p-values. The paper does not say how its densities 
         return "\n\n".join(parts)
 
 
-GAP_TITLES = {
-    "auroc": "AUROC",
-    "normal": "density of normal graphs",
-    "anomaly": "of anomalies",
-    "gap": "gap",
-}
+GAP_TITLES = {"auroc": "AUROC", "normal": "density of normal graphs"}
+GAP_TITLES |= {"anomaly": "of anomalies", "gap": "gap"}
 
 
 def density_gap(scores: np.ndarray, y: np.ndarray) -> dict[str, float]:
@@ -275,7 +252,22 @@ def density_gap(scores: np.ndarray, y: np.ndarray) -> dict[str, float]:
     return {"normal": normal, "anomaly": anomaly, "gap": normal - anomaly}
 
 
-class ErdosRenyi:
+class Draws:
+    """Every method on random graphs of several seeds."""
+
+    ROWS: dict[str, Any]
+
+    def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
+        """Every method on every draw; a "fold" is a seed here."""
+        grid = product(range(n_folds), self.ROWS)
+        return [{"method": method, "seed": seed} for seed, method in grid]
+
+    def estimator(self, method: str, seed: int, **cell: str) -> Any:
+        """The method, with a seed."""
+        return self.ROWS[method](seed)
+
+
+class ErdosRenyi(Draws):
     """Whether the density peaks where the true one does."""
 
     TITLE = "Recovery of the density of Erdos-Renyi graphs"
@@ -283,32 +275,20 @@ class ErdosRenyi:
 Fitted on 2,000 graphs with 20 to 50 nodes and p from Beta(2, 2), scored on 1,000 others. The rank
 correlation is Spearman's, between the score and the density of Beta(2, 2) at p. Densities are
 divided by the largest of the 1,000; the paper does not say how its own are scaled. Nodes carry
-their normalized degree, as in the paper. Of the five kernels of the paper settings the distance
-takes the one with the largest MMD; *widest kernel* has gamma = 0.01 alone.
+their normalized degree, as in the paper. *Widest kernel* has gamma = 0.01 alone.
 """
-    ROWS = {
-        **{name: METHODS[name] for name in ("paper settings", "paper settings, untrained")},
-        **{name: METHODS[name] for name in ("defaults", "one view", "size only")},
-        "widest kernel": paper_detector(views__distance__gammas=(0.01,)),
-        "widest kernel, untrained": paper_detector(views__distance__gammas=(0.01,), training=None),
-    }
+    WIDEST = paper_detector(views__distance__gammas=(0.01,))
+    UNTRAINED = paper_detector(views__distance__gammas=(0.01,), training=None)
+    ROWS = {name: METHODS[name] for name in (*PAPER, "defaults", "one view", "size only")}
+    ROWS |= {"widest kernel": WIDEST, "widest kernel, untrained": UNTRAINED}
     RANGES = {f"{low:.1f}-{low + 0.2:.1f}": low for low in (0.0, 0.2, 0.4, 0.6, 0.8)}
-
-    def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-        """Every method on every draw; a "fold" is a seed here."""
-        grid = product(range(n_folds), self.ROWS)
-        return [{"method": method, "seed": seed} for seed, method in grid]
-
-    def estimator(self, method: str, seed: int) -> Any:
-        """The method, with a seed."""
-        return self.ROWS[method](seed)
 
     def measure(self, estimator: Any, method: str, seed: int) -> dict[str, float]:
         """Mean relative density by range of p, and rank correlations."""
         drawn = random_graphs.make_erdos_renyi(3000, random_state=seed)
         estimator.fit(drawn.graphs[:2000])
         scores = estimator.score_samples(drawn.graphs[2000:])
-        p, true = drawn.parameters["p"][2000:], drawn.density[2000:]
+        p, true = drawn.p[2000:], drawn.density[2000:]
         density = np.exp(scores - scores.max())
         values = {"spearman": spearmanr(scores, true).statistic}
         for name, low in self.RANGES.items():
@@ -325,7 +305,7 @@ takes the one with the largest MMD; *widest kernel* has gamma = 0.01 alone.
         ours = averaged(rows, "method", list(self.RANGES), 3).T
         paper = read_paper("erdos_renyi").assign(method="paper settings")
         paper = of_paper(paper, "p", "method", 3)
-        parts = [self.ABOUT, "### Rank correlation of the score", markdown(correlations)]
+        parts = ["### Rank correlation of the score", markdown(correlations)]
         parts += ["### Mean relative density by range of p"]
         parts += [side_by_side(ours, paper, {name: name for name in ours})]
         return "\n\n".join(parts)
@@ -339,28 +319,23 @@ MAKERS = {
 }
 
 
-class Families:
+class Families(Draws):
     """Four families of random graphs: density gap and detection."""
 
     TITLE = "Four families of random graphs"
     ABOUT = """\
 Fitted on 400 normal graphs, scored on 200 others and 200 anomalies, 20 to 50 nodes each. Densities
-are means, their scale depends on the method: compare within a table; those of the defaults are no
-densities but products of p-values. The rank correlation is
+are means, their scale depends on the method: compare within a table. The rank correlation is
 Spearman's, between the score and the target density of the paper over normal and anomalous graphs;
 the target densities of the Barabasi-Albert and Watts-Strogatz graphs are higher for some anomalies
 than for normal graphs.
 """
+    ROWS = {x: METHODS[x] for x in (*PAPER, "defaults", "one view", "size only", "WL-SVM")}
 
     def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-        """Every method on every family and draw; a "fold" is a seed here."""
-        methods = ["paper settings", "paper settings, untrained", "defaults", "one view"]
-        grid = product(range(n_folds), MAKERS, [*methods, "size only", "WL-SVM"])
+        """Every method on every family and draw."""
+        grid = product(range(n_folds), MAKERS, self.ROWS)
         return [{"method": method, "family": family, "seed": seed} for seed, family, method in grid]
-
-    def estimator(self, method: str, family: str, seed: int) -> Any:
-        """The method, with a seed."""
-        return METHODS[method](seed)
 
     def measure(self, estimator: Any, method: str, family: str, seed: int) -> dict[str, float]:
         """Detection, densities, rank correlation."""
@@ -374,7 +349,7 @@ than for normal graphs.
     def report(self, rows: pd.DataFrame) -> str:
         """One table per method; the paper's figures beside the settings of the paper."""
         paper = of_paper(read_paper("families"), "family", "quantity", 3)
-        parts, titles = [self.ABOUT], GAP_TITLES | {"spearman": "rank correlation"}
+        parts, titles = [], GAP_TITLES | {"spearman": "rank correlation"}
         for method, of_method in rows.groupby("method", sort=False):
             ours = averaged(of_method, "family", ["normal", "anomaly", "gap", "spearman"], 3)
             ours.insert(0, "auroc", averaged(of_method, "family", ["auroc"])["auroc"])
@@ -383,29 +358,19 @@ than for normal graphs.
         return "\n\n".join(parts)
 
 
-class Shift:
+class Shift(Draws):
     """The normal graphs of the test are not those of the training."""
 
     TITLE = "Distribution shift"
     ABOUT = """\
 Fitted on 2,000 Erdos-Renyi graphs with p around 0.5, scored on 500 normal graphs with p around 0.5,
 0.3 or 0.7, and 500 anomalies; AUROC in percent, "loss" is the mean of the two falls. When shifted
-half of the anomalies are normal graphs with half of their edges moved at random, which leaves an
-Erdos-Renyi graph an Erdos-Renyi graph: on these no detector can do better than chance, and 75 is
-what a perfect one reaches. The paper's figures for the shifts are above that, so its rewired graphs
-must have been others.
+half of the anomalies are normal graphs with half of their edges moved at random, which are
+Erdos-Renyi graphs still: on these no detector can do better than chance, and 75 is what a perfect
+one reaches. The paper's figures for the shifts are above that.
 """
+    ROWS = {x: METHODS[x] for x in (*PAPER, "defaults", "size only", "WL-SVM")}
     SCENARIOS = ("in_distribution", "sparse", "dense")
-
-    def cells(self, datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-        """Every method on every draw; a "fold" is a seed here."""
-        methods = ["paper settings", "paper settings, untrained", "defaults"]
-        grid = product(range(n_folds), [*methods, "size only", "WL-SVM"])
-        return [{"method": method, "seed": seed} for seed, method in grid]
-
-    def estimator(self, method: str, seed: int) -> Any:
-        """The method, with a seed."""
-        return METHODS[method](seed)
 
     def measure(self, estimator: Any, method: str, seed: int) -> dict[str, float]:
         """AUROC in the three scenarios, after one training; and on the rewired graphs alone."""
@@ -415,7 +380,7 @@ must have been others.
         values = {}
         for name, scenario in drawn.items():
             scores = estimator.score_samples(scenario.test)
-            y, rewired = scenario.target, scenario.parameters["rewired"] > 0
+            y, rewired = scenario.target, scenario.rewired > 0
             values[name] = 100 * roc_auc_score(y, scores)
             if name != "in_distribution":
                 shown = (y == 1) | rewired
@@ -435,12 +400,12 @@ must have been others.
             "sparse_rewired": "sparse, rewired only",
             "dense_rewired": "dense, rewired only",
         }
-        return f"{self.ABOUT}\n\n{markdown(pd.concat([ours, paper]).rename(columns=titles))}"
+        return markdown(pd.concat([ours, paper]).rename(columns=titles))
 
 
 TABLES: dict[str, Any] = {
-    "components": COMPONENTS,
-    "perturbation": PERTURBATION,
+    "components": Components(),
+    "perturbation": Perturbation(),
     "thresholds": Thresholds(),
     "capacity": Capacity(),
     "contamination": Contamination(),

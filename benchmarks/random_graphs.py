@@ -1,17 +1,12 @@
 """Random graphs of the paper's synthetic experiments: counts and a seed -> graphs and targets.
 
-Makers take the numbers of normal graphs and of anomalies, which come last, and return a Bunch:
-
-- graphs: GraphBatch with the normalized degree as its node attribute;
-- target: ndarray of shape (n_graphs,), 1 for normal graphs and -1 for anomalies;
-- density: ndarray of shape (n_graphs,), the density that the paper gives each graph;
-- parameters: dict of ndarray of shape (n_graphs,), from which the graphs were drawn.
+Makers take the numbers of normal graphs and of anomalies, which come last, and return a Bunch of
+`graphs`, with the normalized degree as node attribute, their `target`, 1 for normal graphs and -1
+for anomalies, and `density`, the one that the paper gives each graph.
 
 Graphs have `n_nodes` nodes, from the smallest to the largest number, all equally likely. From Wang
 et al., ICML 2026, the appendices on synthetic graphs and on distribution shifts.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable
@@ -30,31 +25,25 @@ N_NODES = (20, 50)
 N_BLOCKS = 3  # communities of the stochastic block model
 
 
-def make_erdos_renyi(
-    n_normal: int, n_anomalies: int = 0, *, n_nodes: Any = N_NODES, random_state: Any = None
-) -> Bunch:
+def make_erdos_renyi(n_normal, n_anomalies=0, *, n_nodes=N_NODES, random_state=None) -> Bunch:
     """Graphs with independent edges, whose probability p is drawn for each graph.
 
     Normal graphs draw p from Beta(2, 2), whose density is theirs, anomalies from the extremes,
-    [0, 0.2] and [0.8, 1]. The paper does not say what its anomalies are here; these are the ones of
-    its distribution shifts.
+    [0, 0.2] and [0.8, 1], as in the paper's distribution shifts: it does not say what these are.
     """
     rng = check_random_state(random_state)
     p = np.concatenate([rng.beta(2, 2, size=n_normal), _draw_extremes(n_anomalies, rng)])
     graphs = _draw_independent_edges(_draw_sizes(len(p), n_nodes, rng), lambda i, j, g: p[g], rng)
-    return _result(graphs, n_normal, beta(2, 2).pdf(p), {"p": p})
+    return _result(graphs, n_normal, beta(2, 2).pdf(p), p=p)
 
 
-def make_barabasi_albert(
-    n_normal: int, n_anomalies: int = 0, *, n_nodes: Any = N_NODES, random_state: Any = None
-) -> Bunch:
+def make_barabasi_albert(n_normal, n_anomalies=0, *, n_nodes=N_NODES, random_state=None) -> Bunch:
     """Scale-free graphs: each new node links to two nodes, preferably of high degree.
 
     New nodes of even anomalies link to one node only. Odd anomalies have 30% of their edges moved
     to random pairs. The density is 1 / (1 + KL(P || k^-3)), with P the distribution of the degrees
     k >= 1, and k^-3 divided by its sum, zeta(3). The paper does not say how many links a new node
-    has. With two, hardly any degree is 1, where k^-3 has most of its mass, so this density prefers
-    the anomalies with one link. Do not take it for a measure of normality.
+    has. With two, hardly any degree is 1, so this density prefers the anomalies with one link.
     """
     rng = check_random_state(random_state)
     kind = np.arange(n_anomalies) % 2
@@ -62,17 +51,14 @@ def make_barabasi_albert(
     rewired = np.concatenate([np.zeros(n_normal), np.where(kind == 0, 0.0, 0.3)])
     sizes = _draw_sizes(len(m), n_nodes, rng)
     drawn = [
-        _rewire(nx.barabasi_albert_graph(int(n), int(links), seed=rng), share, rng)
-        for n, links, share in zip(sizes, m, rewired, strict=True)
+        _rewire(nx.barabasi_albert_graph(n, links, seed=rng), share, rng)
+        for n, links, share in zip(sizes.tolist(), m.tolist(), rewired, strict=True)
     ]
     density = np.array([_power_law_fit(graph) for graph in drawn])
-    parameters = {"m": m, "rewired": rewired}
-    return _result(read_graphs(drawn), n_normal, density, parameters)
+    return _result(read_graphs(drawn), n_normal, density)
 
 
-def make_watts_strogatz(
-    n_normal: int, n_anomalies: int = 0, *, n_nodes: Any = N_NODES, random_state: Any = None
-) -> Bunch:
+def make_watts_strogatz(n_normal, n_anomalies=0, *, n_nodes=N_NODES, random_state=None) -> Bunch:
     """Small worlds: rings of nodes with four neighbors each, and a fifth of the edges moved.
 
     With p the share of edges that are moved, even anomalies are too regular, with p in [0, 0.05],
@@ -85,22 +71,16 @@ def make_watts_strogatz(
     anomalous = np.where(kind == 0, 0.05 * rng.rand(n_anomalies), 1 - 0.2 * rng.rand(n_anomalies))
     p = np.concatenate([np.full(n_normal, 0.2), anomalous])
     sizes = _draw_sizes(len(p), n_nodes, rng)
-    drawn = [
-        nx.watts_strogatz_graph(int(n), 4, rewired, seed=rng)
-        for n, rewired in zip(sizes, p, strict=True)
-    ]
+    pairs = zip(sizes.tolist(), p, strict=True)
+    drawn = [nx.watts_strogatz_graph(n, 4, rewired, seed=rng) for n, rewired in pairs]
     clustering = np.array([nx.average_clustering(graph) for graph in drawn])
     length = np.array([_average_path_length(graph) for graph in drawn])
-    fits = (
-        1 / (1 + 10 * (clustering - 0.5) ** 2),
-        1 / (1 + 0.1 * (length - np.log(sizes) / math.log(4)) ** 2),
-    )
-    return _result(read_graphs(drawn), n_normal, (fits[0] + fits[1]) / 2, {"p": p})
+    of_clustering = 1 / (1 + 10 * (clustering - 0.5) ** 2)
+    of_length = 1 / (1 + 0.1 * (length - np.log(sizes) / math.log(4)) ** 2)
+    return _result(read_graphs(drawn), n_normal, (of_clustering + of_length) / 2)
 
 
-def make_stochastic_block(
-    n_normal: int, n_anomalies: int = 0, *, n_nodes: Any = N_NODES, random_state: Any = None
-) -> Bunch:
+def make_stochastic_block(n_normal, n_anomalies=0, *, n_nodes=N_NODES, random_state=None) -> Bunch:
     """Three communities, dense inside (p_in in [0.4, 0.8]), sparse between (p_out in [0.01, 0.1]).
 
     Even anomalies have no communities: p_in and p_out are both replaced by their mean over all
@@ -122,12 +102,10 @@ def make_stochastic_block(
 
     graphs = _draw_independent_edges(sizes, probability, rng)
     density = np.array([_community_fit(graph, rng) for graph in graphs.to_networkx()])
-    return _result(graphs, n_normal, density, {"p_in": p_in, "p_out": p_out})
+    return _result(graphs, n_normal, density)
 
 
-def make_distribution_shift(
-    scenario: str, *, n_train: int = 2000, n_test: int = 500, random_state: Any = None
-) -> Bunch:
+def make_distribution_shift(scenario, *, n_train=2000, n_test=500, random_state=None) -> Bunch:
     """Training graphs, test graphs from the same or a shifted distribution, and anomalies.
 
     For training graphs, p is drawn from a normal distribution with mean 0.5 and standard deviation
@@ -137,8 +115,8 @@ def make_distribution_shift(
     which gives another graph with independent edges: no detector can find it.
 
     The scenarios are "in_distribution", "sparse" and "dense"; `n_test` counts test graphs of each
-    kind. The Bunch has `train` and `test`, normal graphs first, and `target` and `parameters` of
-    the test graphs, "p" and "rewired", the share of moved edges.
+    kind. The Bunch has `train` and `test`, normal graphs first, the `target` of the latter
+    and `rewired`, the share of its edges that are moved.
     """
     rng = check_random_state(random_state)
     mean = {"in_distribution": 0.5, "sparse": 0.3, "dense": 0.7}[scenario]
@@ -155,15 +133,13 @@ def make_distribution_shift(
     graphs = _draw_independent_edges(
         _draw_sizes(len(probabilities), N_NODES, rng), lambda i, j, g: probabilities[g], rng
     )
-    test = [
-        _rewire(graph, share, rng)
-        for graph, share in zip(graphs[n_train:].to_networkx(), rewired, strict=True)
-    ]
+    pairs = zip(graphs[n_train:].to_networkx(), rewired, strict=True)
+    test = [_rewire(graph, share, rng) for graph, share in pairs]
     return Bunch(
         train=_with_degrees(graphs[:n_train]),
         test=_with_degrees(read_graphs(test)),
-        target=_target(2 * n_test, n_test),
-        parameters={"p": p, "rewired": rewired},
+        target=np.repeat([1, -1], n_test),
+        rewired=rewired,
     )
 
 
@@ -171,9 +147,7 @@ def make_distribution_shift(
 
 
 def _draw_sizes(n_graphs: int, n_nodes: tuple[int, int], rng: np.random.RandomState) -> np.ndarray:
-    """Numbers of nodes, uniform between the smallest and the largest in `n_nodes`."""
-    smallest, largest = n_nodes
-    return rng.randint(smallest, largest + 1, size=n_graphs)
+    return rng.randint(n_nodes[0], n_nodes[1] + 1, size=n_graphs)
 
 
 def _draw_extremes(n: int, rng: np.random.RandomState) -> np.ndarray:
@@ -217,8 +191,8 @@ def _rewire(graph: nx.Graph, share: float, rng: np.random.RandomState) -> nx.Gra
 
 def _with_degrees(graphs: GraphBatch) -> GraphBatch:
     """The graphs with degree / (n - 1) as their node attribute."""
-    others = np.repeat(graphs.n_nodes_per_graph, graphs.n_nodes_per_graph) - 1
-    return graphs.replace(attributes=(graphs.degrees / others)[:, np.newaxis])
+    sizes = graphs.n_nodes_per_graph
+    return graphs.replace(attributes=(graphs.degrees / (np.repeat(sizes, sizes) - 1))[:, None])
 
 
 # -- the densities of the paper --------------------------------------------------------------------
@@ -247,19 +221,6 @@ def _community_fit(graph: nx.Graph, rng: np.random.RandomState) -> float:
     return max(0.0, modularity) / (1 + 0.3 * abs(len(communities) - N_BLOCKS))
 
 
-# -- results ---------------------------------------------------------------------------------------
-
-
-def _target(n_graphs: int, n_normal: int) -> np.ndarray:
-    return np.where(np.arange(n_graphs) < n_normal, 1, -1)
-
-
-def _result(
-    graphs: GraphBatch,
-    n_normal: int,
-    density: np.ndarray,
-    parameters: dict[str, np.ndarray],
-) -> Bunch:
-    target = _target(len(graphs), n_normal)
-    graphs = _with_degrees(graphs)
-    return Bunch(graphs=graphs, target=target, density=density, parameters=parameters)
+def _result(graphs: GraphBatch, n_normal: int, density: np.ndarray, **parameters: Any) -> Bunch:
+    target = np.repeat([1, -1], [n_normal, len(graphs) - n_normal])
+    return Bunch(graphs=_with_degrees(graphs), target=target, density=density, **parameters)

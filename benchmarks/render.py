@@ -1,7 +1,5 @@
 """Rows of a CSV -> Markdown, the paper's figures beside ours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,14 +14,18 @@ def read_paper(table: str) -> pd.DataFrame:
     return pd.read_csv(PAPER / f"{table}.csv", comment="#")
 
 
-def mean_std(values: Sequence[float], digits: int = 1) -> str:
-    """`mean ± standard deviation`; a single value alone; nothing for no value."""
+def mean_std(values: Sequence[float], digits: int = 1, out_of: int = 0) -> str:
+    """`mean ± standard deviation`; a single value alone; nothing for no value.
+
+    Fewer values than `out_of` are followed by their number in parentheses.
+    """
+    few = f" ({len(values)})" if len(values) < out_of else ""
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values)]
     if not len(values):
-        return ""
+        return few
     spread = f" ± {values.std():.{digits}f}" if len(values) > 1 else ""
-    return f"{values.mean():.{digits}f}{spread}"
+    return f"{values.mean():.{digits}f}{spread}{few}"
 
 
 def markdown(table: pd.DataFrame, index: bool = True) -> str:
@@ -58,10 +60,7 @@ def against_paper(
     lines = []
     for method in methods:
         of_method = rows[rows["method"] == method].groupby("dataset")[metric]
-        cells = {
-            name: mean_std(values) + (f" ({len(values)})" if len(values) < n_folds[name] else "")
-            for name, values in of_method
-        }
+        cells = {name: mean_std(x, out_of=n_folds[name]) for name, x in of_method}
         behind = {}
         if len(common) and method not in unranked:
             behind = {"mean": f"{means[method]:.1f}", "rank": f"{ranks[method]:.1f}"}
@@ -76,6 +75,12 @@ def against_paper(
     return f"{markdown(table, index=False)}\n\n{note}"
 
 
+def rounded(table: pd.DataFrame, digits: int = 1, index: bool = True) -> str:
+    """A table of numbers as Markdown; missing ones are empty."""
+    texts = table.map(lambda x: x if isinstance(x, str) else f"{x:.{digits}f}")
+    return markdown(texts.replace("nan", ""), index)
+
+
 def averaged(rows: pd.DataFrame, by: str | list[str], values: Sequence[str], digits: int = 1):
     """Means and standard deviations of some columns as text, a row for each value of `by`."""
     return rows.groupby(by, sort=False)[list(values)].agg(lambda x: mean_std(x, digits))
@@ -83,21 +88,17 @@ def averaged(rows: pd.DataFrame, by: str | list[str], values: Sequence[str], dig
 
 def of_paper(paper: pd.DataFrame, by: str | list[str], column: str, digits: int = 1):
     """The paper's figures as text: a row for each value of `by`, a column for each of `column`."""
-    spread = paper["std"] if "std" in paper else pd.Series(np.nan, paper.index)
-    text = [
-        f"{mean:.{digits}f}" + (f" ± {std:.{digits}f}" if np.isfinite(std) else "")
-        for mean, std in zip(paper["mean"], spread, strict=True)
-    ]
+    text = [f"{mean:.{digits}f}" for mean in paper["mean"]]
+    if "std" in paper:
+        stds = [f" ± {std:.{digits}f}" if np.isfinite(std) else "" for std in paper["std"]]
+        text = np.char.add(text, stds)
     return paper.assign(text=text).pivot_table(
         index=by, columns=column, values="text", aggfunc="first", sort=False
     )
 
 
 def side_by_side(ours: pd.DataFrame, paper: pd.DataFrame, titles: dict[str, str]) -> str:
-    """Two tables of text in one: each column of the paper in italics after ours, with titles.
-
-    What the paper lacks stays empty.
-    """
+    """Two tables of text in one: each column of the paper in italics after ours, with titles."""
     table = pd.DataFrame(index=ours.index)
     for key, title in titles.items():
         if key in ours:

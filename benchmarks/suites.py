@@ -5,81 +5,58 @@
 - R: eight real tasks with natural oddities, read with the schema that a user would write.
 - P: five pairs "fit on one collection, find another", structure alone.
 
-A case is a name such as "T/MUTAG"; `folds(case)` generates its folds. Large sets are subsampled:
-at most 800 training graphs (500 of NCI1, COLLAB, REDDIT-BINARY and DD), at most 200 normal and 200
-odd test graphs. The TU sets are found as by `fetch_tu_dataset`; the zips of R, with the tables
-graphs.csv, nodes.csv and edges.csv, in the folder that the environment variable PEOPLE_DATA names.
+A case is a name such as "T/MUTAG". Large sets are subsampled: at most 800 training graphs (500 of
+NCI1, COLLAB, REDDIT-BINARY and DD), at most 200 normal and 200 odd test graphs. The TU sets are
+found as by `fetch_tu_dataset`; the zips of R, with the tables graphs.csv, nodes.csv and edges.csv,
+in the folder that the environment variable PEOPLE_DATA names.
 """
 
-from __future__ import annotations
-
 import functools
-import itertools
 import os
 import zipfile
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch
 
+from benchmarks import protocol
 from benchmarks.protocol import BOTH, DATASETS, OTHER, load
 from skgraphkde import GraphSchema, read_graphs
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.model_selection import OneClassKFold
 
 MAIN = tuple(DATASETS)
 PAIRS = ("BZR-COX2", "PTC_MR-MUTAG", "AIDS-DHFR", "ENZYMES-PROTEINS", "IMDB-MULTI-IMDB-BINARY")
-_MOLECULE = GraphSchema(
-    node_categories=("label", "charge", "hs", "aromatic"), edge_categories="label"
-)
+_schema = partial(GraphSchema, node_categories="label", edge_categories="label")
+_MOLECULE = _schema(node_categories=("label", "charge", "hs", "aromatic"))
+_INCIDENT = ("label", "transition", "line", "org", "country")
+_SCENES = {"node_numbers": ("words", "speeches"), "edge_numbers": "scenes"}
 PEOPLE = {
     "bace_domain": _MOLECULE,
     "bbbp": _MOLECULE,
-    "sepsis": GraphSchema(
-        node_categories="label", edge_categories="label", edge_numbers="wait", directed=True
+    "sepsis": _schema(edge_numbers="wait", directed=True),
+    "incidents": _schema(node_categories=_INCIDENT, edge_numbers="wait", directed=True),
+    "zoo": _schema(edge_numbers="km", missing="indicate"),
+    "code_generated": _schema(
+        node_categories=("label", "const"), edge_numbers="pos", directed=True
     ),
-    "incidents": GraphSchema(
-        node_categories=("label", "transition", "line", "org", "country"),
-        edge_categories="label",
-        edge_numbers="wait",
-        directed=True,
-    ),
-    "zoo": GraphSchema(
-        node_categories="label", edge_categories="label", edge_numbers="km", missing="indicate"
-    ),
-    "code_generated": GraphSchema(
-        node_categories=("label", "const"),
-        edge_categories="label",
-        edge_numbers="pos",
-        directed=True,
-    ),
-    "plays": GraphSchema(
-        node_categories=("label", "group"),
-        node_numbers=("words", "speeches"),
-        edge_numbers="scenes",
-    ),
-    "ud_german": GraphSchema(
-        node_categories="label", edge_categories="label", edge_numbers="dist", directed=True
-    ),
+    "plays": GraphSchema(node_categories=("label", "group"), **_SCENES),
+    "ud_german": _schema(edge_numbers="dist", directed=True),
 }
-CASES = (
-    *(f"T/{x}" for x in MAIN),
-    *(f"O/{x}" for x in BOTH),
-    *(f"R/{x}" for x in PEOPLE),
-    *(f"P/{x}" for x in PAIRS),
-)
-#: One half chooses, the other confirms: every second set of T (with both of its orientations), of R
-#: and of P.
-CHOOSING = (
-    *(f"T/{x}" for x in MAIN[::2]),
-    *(f"O/{x}" for x in BOTH if x in MAIN[::2]),
-    *(f"R/{x}" for x in tuple(PEOPLE)[::2]),
-    *(f"P/{x}" for x in PAIRS[::2]),
-)
-CONFIRMING = tuple(x for x in CASES if x not in CHOOSING)
 
+
+def _named(every: int) -> list[str]:
+    """Every such set of T, with both of its orientations, of R and of P."""
+    main = MAIN[::every]
+    suites = {"T": main, "O": [x for x in BOTH if x in main]}
+    suites |= {"R": [*PEOPLE][::every], "P": PAIRS[::every]}
+    return [f"{suite}/{name}" for suite, names in suites.items() for name in names]
+
+
+CASES = _named(1)
+#: One half chooses, the other confirms.
+CHOOSING = _named(2)
 MAX_TRAINING, MAX_TEST = 800, 200
 FEW_TRAINING = {"NCI1": 500, "COLLAB": 500, "REDDIT-BINARY": 500, "DD": 500}
 N_FOLDS = {"NCI1": 3, "COLLAB": 2, "REDDIT-BINARY": 3, "DD": 2}  # five of the others
@@ -87,48 +64,27 @@ N_SPLITS = 4
 N_PAIR_SPLITS = 5
 
 
-Fold = tuple[GraphBatch, GraphBatch, np.ndarray]
-
-
-def fold(case: str, index: int) -> Fold:
-    """Training graphs, test graphs and the target (1 normal, -1 odd) of one fold."""
-    return next(itertools.islice(_folds(case), index, None))
-
-
-def _folds(case: str) -> Iterator[Fold]:
-    suite, name = case.split("/")
-    if suite in "TO":
-        yield from _of_classes(name, other=suite == "O")
-    elif suite == "R":
-        yield from _of_people(name)
-    else:
-        yield from _of_pair(name)
-
-
 def n_folds(case: str) -> int:
     """Number of folds of a case."""
     suite, name = case.split("/")
-    return N_PAIR_SPLITS if suite == "P" else N_FOLDS.get(name, 5) if suite in "TO" else N_SPLITS
+    return {"R": N_SPLITS, "P": N_PAIR_SPLITS}.get(suite, N_FOLDS.get(name, 5))
 
 
-def _of_classes(name: str, *, other: bool) -> Iterator[Fold]:
-    data = load(name + OTHER * other)
-    target = data.target
-    splitter = OneClassKFold(5, shuffle=True, random_state=0, anomaly_class=data.anomaly_class)
-    for i, (train, test) in enumerate(splitter.split(data.graphs, data.classes)):
-        if i == N_FOLDS.get(name, 5):
-            break
-        rng = np.random.RandomState(i)
+def fold(case: str, index: int) -> tuple[GraphBatch, GraphBatch, np.ndarray]:
+    """Training graphs, test graphs and the target (1 normal, -1 odd) of one fold."""
+    suite, name = case.split("/")
+    if suite == "P":
+        return _of_pair(name, index)
+    data = people(name) if suite == "R" else load(name + OTHER * (suite == "O"))
+    if suite == "R":
+        train, test, target = split(data, index)
+    else:
+        train, test = protocol.split(data, index)
+        target, rng = data.target, np.random.RandomState(index)
         train = _some(train, FEW_TRAINING.get(name, MAX_TRAINING), rng)
         test = np.concatenate([_some(test[target[test] == y], MAX_TEST, rng) for y in (1, -1)])
-        yield data.graphs[train], data.graphs[test], target[test]
-
-
-def _of_people(name: str) -> Iterator[Fold]:
-    data = people(name)
-    for i in range(N_SPLITS):
-        train, test, target = split(data, i)
-        yield data.graphs[train], data.graphs[test], target
+        target = target[test]
+    return data.graphs[train], data.graphs[test], target
 
 
 def split(data: Bunch, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -158,14 +114,13 @@ def pair(name: str) -> tuple[GraphBatch, GraphBatch]:
     return _structure(load(first).graphs), _structure(load(name[len(first) + 1 :]).graphs)
 
 
-def _of_pair(name: str) -> Iterator[Fold]:
+def _of_pair(name: str, index: int) -> tuple[GraphBatch, GraphBatch, np.ndarray]:
     graphs, other = pair(name)
-    for i in range(N_PAIR_SPLITS):
-        order = np.random.RandomState(i).permutation(len(graphs))
-        n = min(round(0.1 * len(graphs)), MAX_TEST, len(other))
-        train = np.sort(order[n:][:MAX_TRAINING])
-        test = GraphBatch.concatenate([graphs[order[:n]], other[:n]])
-        yield graphs[train], test, np.repeat([1, -1], n)
+    order = np.random.RandomState(index).permutation(len(graphs))
+    n = min(round(0.1 * len(graphs)), MAX_TEST, len(other))
+    train = np.sort(order[n:][:MAX_TRAINING])
+    test = GraphBatch.concatenate([graphs[order[:n]], other[:n]])
+    return graphs[train], test, np.repeat([1, -1], n)
 
 
 def _structure(graphs: GraphBatch) -> GraphBatch:
@@ -182,18 +137,13 @@ def people(name: str) -> Bunch:
     schema = PEOPLE[name]
     tables = {}
     with zipfile.ZipFile(Path(os.environ["PEOPLE_DATA"]) / f"{name}.zip") as file:
-        for member in file.namelist():
-            if member.endswith(".csv"):
-                with file.open(member) as opened:
-                    tables[Path(member).stem] = pd.read_csv(
-                        opened, dtype=str, keep_default_na=False
-                    )
-    nodes = tables["nodes"].groupby("graph", sort=False)
-    edges = dict(iter(tables["edges"].groupby("graph", sort=False)))
-    of_graph = dict(iter(nodes))
+        for table in ("graphs", "nodes", "edges"):
+            with file.open(f"{table}.csv") as opened:
+                tables[table] = pd.read_csv(opened, dtype=str, keep_default_na=False)
+    nodes, edges = (dict(iter(tables[x].groupby("graph", sort=False))) for x in ("nodes", "edges"))
     graphs = []
     for graph in tables["graphs"]["graph"]:
-        rows, arcs = of_graph[graph], edges.get(graph)
+        rows, arcs = nodes[graph], edges.get(graph)
         item = {"nodes": rows["node"].tolist(), "directed": schema.directed is True}
         item |= {x: rows[x].tolist() for x in schema.named("node_categories")}
         item |= {x: _numbers(rows[x]) for x in schema.named("node_numbers")}

@@ -1,9 +1,8 @@
 """Planted anomalies in graphs with directions, categories, numbers and names: which are found."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import networkx as nx
@@ -18,10 +17,8 @@ TITLE = "Graphs as people have them"
 ABOUT = """\
 AUROC in percent of the defaults on anomalies that were planted in directed, typed, measured and
 named graphs: 120 normal graphs to fit on, 60 normal and 60 anomalous ones to score, five draws.
-*Without* is what the same graphs give if that kind of data is not read, which is what the library
-did before it could read them.
+*Without*: the same graphs, if that kind of data is not read.
 """
-
 N_TRAIN, N_TEST, N_DRAWS = 120, 60, 5
 
 Maker = Callable[[np.random.RandomState, bool], nx.Graph]
@@ -163,62 +160,33 @@ def regions_exchanged(rng: np.random.RandomState, odd: bool) -> nx.Graph:
     return graph
 
 
+KIND = GraphSchema(node_categories="kind")
+UNDIRECTED, AMOUNT = GraphSchema(directed=False), GraphSchema(edge_numbers="amount")
+HEAT, WEIGHT = GraphSchema(node_numbers="temp"), GraphSchema(edge_weight="weight")
+RELATION = GraphSchema(node_categories="kind", edge_categories="relation")
+OWNER = GraphSchema(node_categories=("kind", "owner"))
+PRESSURE = GraphSchema(node_numbers="pressure", missing="indicate")
+REGION = GraphSchema(node_categories="region", edge_weight="weight")
 #: Name -> the maker, the schema with which it should be found, and the one without that data.
 CASES: dict[str, tuple[Maker, GraphSchema | None, GraphSchema | None]] = {
-    "direction reversed": (direction_reversed, None, GraphSchema(directed=False)),
-    "motif rewired at equal degrees": (motif_rewired, None, GraphSchema(directed=False)),
-    "edge categories shuffled": (
-        edge_categories_shuffled,
-        GraphSchema(node_categories="kind", edge_categories="relation"),
-        GraphSchema(node_categories="kind"),
-    ),
-    "same categories, joined the other way": (
-        joined_the_other_way,
-        GraphSchema(node_categories="kind"),
-        None,
-    ),
-    "edge numbers 1.6 times as large": (
-        edge_numbers_larger,
-        GraphSchema(edge_numbers="amount"),
-        None,
-    ),
-    "smooth number 1.3 times as large": (
-        smooth_number_larger,
-        GraphSchema(node_numbers="temp"),
-        None,
-    ),
+    "direction reversed": (direction_reversed, None, UNDIRECTED),
+    "motif rewired at equal degrees": (motif_rewired, None, UNDIRECTED),
+    "edge categories shuffled": (edge_categories_shuffled, RELATION, KIND),
+    "same categories, joined the other way": (joined_the_other_way, KIND, None),
+    "edge numbers 1.6 times as large": (edge_numbers_larger, AMOUNT, None),
+    "smooth number 1.3 times as large": (smooth_number_larger, HEAT, None),
     "identifiers as labels, denser graph": (denser_with_identifiers, None, None),
-    "one node in 25 of a category never seen": (
-        category_never_seen,
-        GraphSchema(node_categories="kind"),
-        None,
-    ),
-    "two categories that go together, apart": (
-        categories_apart,
-        GraphSchema(node_categories=("kind", "owner")),
-        GraphSchema(node_categories="kind"),
-    ),
-    "missing values where there were few": (
-        missing_values,
-        GraphSchema(node_numbers="pressure", missing="indicate"),
-        None,
-    ),
-    "two regions of a connectome exchanged": (
-        regions_exchanged,
-        GraphSchema(node_categories="region", edge_weight="weight"),
-        GraphSchema(edge_weight="weight"),
-    ),
+    "one node in 25 of a category never seen": (category_never_seen, KIND, None),
+    "two categories that go together, apart": (categories_apart, OWNER, KIND),
+    "missing values where there were few": (missing_values, PRESSURE, None),
+    "two regions of a connectome exchanged": (regions_exchanged, REGION, WEIGHT),
 }
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     """Every case with its data and without, the first draw of all first."""
-    return [
-        {"case": case, "reads": reads, "draw": draw}
-        for draw in range(N_DRAWS)
-        for case in CASES
-        for reads in (True, False)
-    ]
+    grid = product(range(N_DRAWS), CASES, (True, False))
+    return [{"case": case, "reads": reads, "draw": draw} for draw, case, reads in grid]
 
 
 def estimator(case: str, reads: bool, draw: int) -> GraphKDEDetector:
@@ -244,13 +212,7 @@ def measure(estimator: GraphKDEDetector, case: str, reads: bool, draw: int) -> d
 
 def report(rows: pd.DataFrame) -> str:
     """One row per case."""
-    lines = {}
-    for case in CASES:
-        of_case = rows[rows["case"] == case]
-        lines[case] = {
-            name: mean_std(of_case[of_case["reads"] == reads]["auroc"])
-            for name, reads in (("read", True), ("without", False))
-        }
-    table = pd.DataFrame(lines).T
-    table.index.name = "what is odd"
-    return f"{ABOUT}\n\n{markdown(table)}"
+    auroc = rows.groupby(["case", "reads"], sort=False)["auroc"].agg(mean_std).unstack("reads")
+    table = auroc.reindex(index=list(CASES), columns=[True, False])
+    table.index.name, table.columns = "what is odd", ["read", "without"]
+    return markdown(table)

@@ -1,14 +1,12 @@
 """Sets that chose nothing: what the defaults are worth where no label has had a say."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from benchmarks import protocol
-from benchmarks.methods import DEEP, METHODS
+from benchmarks.methods import DEEP, METHODS, seeded
 from benchmarks.paper_tables import MAKERS
 from benchmarks.protocol import METRICS, evaluate, load
 from benchmarks.render import markdown, mean_std
@@ -17,10 +15,9 @@ TITLE = "Sets that chose nothing"
 ABOUT = """\
 AUROC in percent on sets whose labels had no part in any choice of ours. ER_MD: ligands of the
 estrogen receptor as complete graphs, inactive ones the anomaly, and active ones. Cuneiform: one of
-30 signs is the anomaly, each in turn, one fold for each. MUTAG and AIDS with the class for the
-anomaly that is normal elsewhere. Four families of random graphs, 300 of them for training, with
-anomalies of the same family and other parameters. Five folds, or draws. Edge data are not read.
-Size decides AIDS, either way.
+30 signs is the anomaly, each in turn. MUTAG and AIDS with the other class for the anomaly (size
+decides AIDS, either way). Four families of random graphs, 300 of them for training, with anomalies
+of the same family and other parameters. Five folds, or draws. Edge data are not read.
 """
 #: Data set and anomaly class -> column.
 SETS = {
@@ -48,16 +45,12 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     ]
 
 
-def estimator(dataset: str, anomaly_class: int, fold: int, method: str) -> Any:
-    """The method, seeded with the fold."""
-    return METHODS[method](fold)
+estimator = seeded(METHODS)
 
 
-def measure(
-    estimator: Any, dataset: str, anomaly_class: int, fold: int, method: str
-) -> dict[str, float]:
+def measure(estimator: Any, method: str, **cell: Any) -> dict[str, float]:
     """One fold, or one draw."""
-    return evaluate(estimator, *graphs(dataset, anomaly_class, fold))
+    return evaluate(estimator, *graphs(**cell))
 
 
 def graphs(dataset: str, anomaly_class: int, fold: int) -> tuple[Any, Any, np.ndarray]:
@@ -70,10 +63,8 @@ def graphs(dataset: str, anomaly_class: int, fold: int) -> tuple[Any, Any, np.nd
 
 def report(rows: pd.DataFrame) -> str:
     """Methods by sets, with mean and mean rank."""
-    titles = [
-        SETS.get(key, key[0]) for key in zip(rows["dataset"], rows["anomaly_class"], strict=True)
-    ]
-    rows = rows.assign(title=titles)
+    keys = zip(rows["dataset"], rows["anomaly_class"], strict=True)
+    rows = rows.assign(title=[SETS.get(key, key[0]) for key in keys])
     columns = [*SETS.values(), "Cuneiform", *MAKERS]
     means = rows.pivot_table(index="method", columns="title", values=METRICS[0], sort=False)
     means = means.reindex(columns=[name for name in columns if name in means])
@@ -89,4 +80,4 @@ def report(rows: pd.DataFrame) -> str:
     }
     table = pd.DataFrame(lines).T.reindex(columns=[*means.columns, "mean", "rank"])
     table.index.name = "method"
-    return f"{ABOUT}\n\n{markdown(table)}\n\nMean and rank over {', '.join(common)}."
+    return f"{markdown(table)}\n\nMean and rank over {', '.join(common)}."

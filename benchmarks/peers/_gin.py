@@ -1,8 +1,7 @@
 """Graph isomorphism network (Xu et al., 2019), and what else networks of peers need."""
 
-from __future__ import annotations
-
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,13 +20,7 @@ class GIN(nn.Module):
     """
 
     def __init__(
-        self,
-        in_dim: int,
-        hidden_dim: int,
-        n_layers: int,
-        generator: torch.Generator,
-        *,
-        bias: bool = True,
+        self, in_dim: int, hidden_dim: int, n_layers: int, generator: Any, bias: bool = True
     ) -> None:
         super().__init__()
         self.out_dim = n_layers * hidden_dim
@@ -70,17 +63,15 @@ def node_features(graphs: GraphBatch, network: nn.Module) -> torch.Tensor:
 
 def graph_sums(Z: torch.Tensor, graphs: GraphBatch) -> torch.Tensor:
     """The sum of the rows of each graph's nodes, shape (n_graphs, d)."""
-    n_nodes, ptr = graphs.n_nodes, graphs.node_ptr
-    members = (np.ones(n_nodes), np.arange(n_nodes), ptr)
-    return sparse_product(sp.csr_array(members, shape=(len(graphs), n_nodes)), Z)
+    members = (np.ones(graphs.n_nodes), np.arange(graphs.n_nodes), graphs.node_ptr)
+    return sparse_product(sp.csr_array(members, shape=(len(graphs), graphs.n_nodes)), Z)
 
 
 @torch.no_grad()
 def standardize(network: nn.Module, graphs: GraphBatch) -> None:
     """Set the batch norms' statistics to those of all training graphs; go to eval mode.
 
-    Running averages lag behind the weights and depend on the order of the batches, which scores
-    must not. A network with batch norms takes a GraphBatch, and uses each of them once.
+    Running averages depend on the order of the batches, which scores must not.
     """
     network.eval()
     norms = [module for module in network.modules() if isinstance(module, nn.BatchNorm1d)]

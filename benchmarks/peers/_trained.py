@@ -1,7 +1,5 @@
 """Detectors that train a network on normal graphs and score by what it has learned."""
 
-from __future__ import annotations
-
 import copy
 import math
 from typing import Any
@@ -21,30 +19,16 @@ FEWEST_GRAPHS = 10
 class TrainedDetector(BaseGraphDetector):
     """Base class: a network, trained on mini-batches of the normal graphs.
 
-    Node features are the first of label, attribute and degree that the training graphs have.
-
-    A tenth of the training graphs, at least 2, is held out of the gradient; with fewer than 10
-    graphs none is, and all of them take its place. The weights of the epoch with the lowest loss on
-    them are kept; epoch 0 is the untrained network. No label and no test graph has a part in it.
+    Node features are the first of label, attribute and degree that the training graphs have. A
+    tenth of the training graphs, at least 2, is held out of the gradient; of fewer than 10, none
+    is, and all judge. The weights of the epoch with the lowest held-out loss are kept; training
+    stops after `patience` epochs without a lower one. No label and no test graph has a part in it.
 
     Calibration scores are the plain scores of the training graphs, as a network cannot leave a
-    graph out: false alarms are too many. ``calibration="split"`` has no such bias.
+    graph out: false alarms are too many. The defaults are the sizes of OCGIN and OCGTL.
 
-    Parameters
-    ----------
-    max_iter, hidden_dim, n_layers : int
-        Most epochs; width and number of the layers. The defaults are those of OCGIN and OCGTL.
-    learning_rate, batch_size : float and int
-        Of Adam; most graphs of a mini-batch, which has at least 2.
-    patience : int
-        Epochs without a lower held-out loss after which training stops.
-
-    Attributes
-    ----------
-    losses_ : list of (float, float), one entry per epoch from 0 on
-        Mean loss of the training graphs, and of those held out.
-    best_epoch_ : int
-        The epoch whose weights are kept.
+    `losses_` has the mean losses of the training and the held-out graphs, `weights_` the weights,
+    in each epoch; epoch 0 is untrained. `best_epoch_` is the one that is kept.
     """
 
     weight_decay = 0.0
@@ -88,9 +72,8 @@ class TrainedDetector(BaseGraphDetector):
         standardize(network, training)
         with torch.no_grad():
             self._prepare(network, self._batches(training))
-        optimizer = torch.optim.Adam(
-            network.parameters(), self.learning_rate, weight_decay=self.weight_decay
-        )
+        parameters, decay = network.parameters(), self.weight_decay
+        optimizer = torch.optim.Adam(parameters, self.learning_rate, weight_decay=decay)
         self.losses_, self.weights_, self.best_epoch_ = [], [], 0
         for epoch in tqdm(range(self.max_iter + 1), desc="training", disable=not self.verbose):
             shuffled = self._batches(training, rng)
@@ -109,28 +92,21 @@ class TrainedDetector(BaseGraphDetector):
         self.network_ = network.double().eval()
         return self._score_batch(graphs)
 
-    def _pass(
-        self,
-        network: nn.Module,
-        batches: list[GraphBatch],
-        optimizer: torch.optim.Optimizer | None,
-    ) -> float:
+    def _pass(self, network: nn.Module, batches: list[GraphBatch], optimizer: Any) -> float:
         """One pass over mini-batches, in training mode if there is an optimizer; the mean loss."""
         network.train(optimizer is not None)
         total = 0.0
         for batch in batches:
             with torch.set_grad_enabled(optimizer is not None):
-                value = self._loss(network, batch)
+                loss = self._loss(network, batch)
             if optimizer is not None:
                 optimizer.zero_grad()
-                value.backward()
+                loss.backward()
                 optimizer.step()
-            total += len(batch) * value.item()
+            total += len(batch) * loss.item()
         return total / sum(map(len, batches))
 
-    def _batches(
-        self, graphs: GraphBatch, rng: np.random.RandomState | None = None
-    ) -> list[GraphBatch]:
+    def _batches(self, graphs: GraphBatch, rng: Any = None) -> list[GraphBatch]:
         """Parts of nearly equal size, at most `batch_size` but at least 2 graphs, shuffled."""
         n = len(graphs)
         order = np.arange(n) if rng is None else rng.permutation(n)
@@ -157,10 +133,7 @@ class TrainedDetector(BaseGraphDetector):
 
 
 def _hold_out(graphs: GraphBatch, rng: np.random.RandomState) -> tuple[GraphBatch, GraphBatch]:
-    """The graphs to train on, and a tenth, at least 2, to judge by; of fewer than 10 all for both.
-
-    Both keep the order of the graphs.
-    """
+    """The graphs to train on, and those to judge by, in their order."""
     if len(graphs) < FEWEST_GRAPHS:
         return graphs, graphs
     order = rng.permutation(len(graphs))

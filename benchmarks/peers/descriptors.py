@@ -1,7 +1,5 @@
 """One vector of descriptors per graph, and an outlier detector for vectors: the usual approach."""
 
-from __future__ import annotations
-
 import copy
 import warnings
 
@@ -18,8 +16,7 @@ from skgraphkde import BaseGraphDetector, GraphBatch
 class NetLSDForest(BaseGraphDetector):
     """NetLSD's heat trace and an isolation forest of 200 trees.
 
-    Calibration scores are the plain scores of the training graphs, as a forest cannot leave a graph
-    out: false alarms are too many. ``calibration="split"`` has no such bias.
+    Calibration scores are the plain scores of the training graphs: false alarms are too many.
     """
 
     def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
@@ -53,8 +50,7 @@ class StatisticsECOD(BaseGraphDetector):
             raise ValueError("the training graphs had node labels; these graphs have none")
 
     def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
-        # ECOD ranks vectors among all that it is given, so it is given one at a time. It also keeps
-        # what it has computed, which a copy forgets.
+        # ECOD ranks vectors among all that it is given, and keeps what it has computed.
         detector = copy.copy(self.detector_)
         rows = self._statistics(graphs)
         with warnings.catch_warnings():

@@ -1,7 +1,5 @@
 """GLocalKD (Ma et al., WSDM 2022): a network learns to predict a random one, on normal graphs."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import scipy.sparse as sp
@@ -34,26 +32,21 @@ class GLocalKD(TrainedDetector):
     all nodes would never learn; and the patience.
     """
 
-    out_dim, node_weight = 256, 1.0  # the width d of the last layer, and lambda
+    out_dim = 256  # the width d of the last layer
 
     def _build(self, in_dim: int, generator: torch.Generator) -> nn.Module:
         widths = [in_dim] + [self.hidden_dim] * (self.n_layers - 1) + [self.out_dim]
         return _Distillation(widths, generator)
 
     def _loss(self, network: nn.Module, graphs: GraphBatch) -> Tensor:
-        return self._errors(network, graphs).mean()
+        return network(graphs).mean()
 
     def _scores(self, network: nn.Module, graphs: GraphBatch) -> Tensor:
-        return -self._errors(network, graphs)
-
-    def _errors(self, network: nn.Module, graphs: GraphBatch) -> Tensor:
-        """The error e(G) of each graph."""
-        of_graphs, of_nodes = network(graphs)
-        return of_graphs + self.node_weight * of_nodes
+        return -network(graphs)
 
 
 class _Distillation(nn.Module):
-    """Target and predictor; the errors of the prediction of graphs, and the mean of their nodes."""
+    """Target and predictor; the error e(G) of each graph, with lambda = 1."""
 
     def __init__(self, widths: list[int], generator: torch.Generator) -> None:
         super().__init__()
@@ -63,19 +56,16 @@ class _Distillation(nn.Module):
         )
         self.target.requires_grad_(False)
 
-    def forward(self, graphs: GraphBatch) -> tuple[Tensor, Tensor]:
+    def forward(self, graphs: GraphBatch) -> Tensor:
         X = node_features(graphs, self)
         adjacency = normalized_adjacency(graphs.adjacency)
-        expected, predicted = (
-            _convolved(layers, adjacency, X) for layers in (self.target, self.predictor)
-        )
-        n_nodes = torch.tensor(graphs.n_nodes_per_graph)
-        largest = [
-            torch.segment_reduce(Z, "max", lengths=n_nodes, axis=0) for Z in (expected, predicted)
-        ]
+        networks = (self.target, self.predictor)
+        expected, predicted = (_convolved(layers, adjacency, X) for layers in networks)
+        n = torch.tensor(graphs.n_nodes_per_graph)
+        largest = [torch.segment_reduce(Z, "max", lengths=n) for Z in (expected, predicted)]
         of_nodes = ((predicted - expected) ** 2).mean(dim=1, keepdim=True)
         of_graphs = ((largest[1] - largest[0]) ** 2).mean(dim=1)
-        return of_graphs, graph_sums(of_nodes, graphs)[:, 0] / n_nodes
+        return of_graphs + graph_sums(of_nodes, graphs)[:, 0] / n
 
 
 def _convolved(layers: nn.ModuleList, adjacency: sp.csr_array, Z: Tensor) -> Tensor:

@@ -1,7 +1,5 @@
 """Graph kernels of GraKeL with a detector of scikit-learn, as in the paper's first four rows."""
 
-from __future__ import annotations
-
 import copy
 import warnings
 from collections.abc import Callable
@@ -19,20 +17,12 @@ class GraphKernelDetector(BaseGraphDetector):
     """A graph kernel, and a one-class SVM, an isolation forest or neighbors on its rows.
 
     The kernel is fitted on the training graphs alone: test graphs enter by their similarities to
-    these. Graphs without node labels are labeled by degree. Labels that are not in the vocabulary
-    of the training graphs count as one label.
+    these. Graphs without node labels are labeled by degree. New labels count as one label.
 
-    With ``calibration="loo"`` the calibration scores are the plain scores of the training graphs,
-    as none of the detectors leaves a graph out: false alarms are too many. "split" has no such
-    bias.
-
-    Parameters
-    ----------
-    kernel : {"weisfeiler_lehman", "propagation"}, default="weisfeiler_lehman"
-        Normalized; five rounds of refinement, or GraKeL's default of five rounds of propagation.
-    detector : {"svm", "forest", "neighbors"}, default="svm"
-        ``OneClassSVM(nu=0.1)``, 200 trees on half of the graphs each, or the mean of the five
-        largest similarities.
+    `kernel` is "weisfeiler_lehman" or "propagation", normalized, of five rounds. `detector` is
+    "svm", ``OneClassSVM(nu=0.1)``; "forest", 200 trees on half of the graphs each; or "neighbors",
+    the mean of the five largest similarities. With ``calibration="loo"`` the calibration scores are
+    the plain scores of the training graphs: false alarms are too many. "split" has no such bias.
     """
 
     def __init__(
@@ -49,11 +39,8 @@ class GraphKernelDetector(BaseGraphDetector):
 
     def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
         self.graphs_, seed = graphs, int(rng.randint(2**31))
-        if self.kernel == "weisfeiler_lehman":
-            self.kernel_ = WeisfeilerLehman(
-                n_iter=5, base_graph_kernel=VertexHistogram, normalize=True
-            )
-        else:
+        self.kernel_ = WeisfeilerLehman(n_iter=5, base_graph_kernel=VertexHistogram, normalize=True)
+        if self.kernel == "propagation":
             self.kernel_ = Propagation(normalize=True, random_state=seed)
         if self.detector == "svm":
             self.detector_ = OneClassSVM(kernel="precomputed", nu=0.1)
@@ -79,9 +66,8 @@ class GraphKernelDetector(BaseGraphDetector):
 
     def _similarities(self, graphs: GraphBatch) -> np.ndarray:
         """Kernel between graphs and the training graphs, shape (n_graphs, n_training)."""
-        labels = self._labels(graphs)
+        labels, alone = self._labels(graphs), np.zeros(len(graphs), dtype=bool)
         inputs = _inputs(graphs, labels)
-        alone = np.zeros(len(graphs), dtype=bool)
         if self.kernel == "propagation":
             # GraKeL draws hashes of labels that no training graph has, for all graphs together.
             is_new = ~np.isin(labels, self._labels(self.graphs_))
@@ -98,9 +84,8 @@ class GraphKernelDetector(BaseGraphDetector):
         if self.graphs_.labels is None:
             return graphs.degrees.astype(int)
         number = {name: i for i, name in enumerate(self.graphs_.label_names)}
-        return np.array([number.get(name, len(number)) for name in graphs.label_names])[
-            graphs.labels
-        ]
+        numbers = [number.get(name, len(number)) for name in graphs.label_names]
+        return np.array(numbers)[graphs.labels]
 
 
 def _quiet(method: Callable, inputs: list[tuple]) -> np.ndarray:

@@ -1,8 +1,7 @@
 """What chemists use, from SMILES: Morgan counts and physical properties, by RDKit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from rdkit import Chem, RDLogger
@@ -22,9 +21,9 @@ def properties(smiles: Sequence[str]) -> np.ndarray:
     return np.array([[float(function(x)) for function in of_one] for x in molecules])
 
 
-def morgan_counts(smiles: Sequence[str], radius: int = 2, size: int = 4096) -> np.ndarray:
-    """Counts of circular neighborhoods (Rogers and Hahn, 2010), shape (n, size)."""
-    generator = rdFingerprintGenerator.GetMorganGenerator(radius=radius, fpSize=size)
+def morgan_counts(smiles: Sequence[str]) -> np.ndarray:
+    """Counts of circular neighborhoods of radius 2 (Rogers and Hahn, 2010), shape (n, 4096)."""
+    generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=4096)
     return np.array([generator.GetCountFingerprintAsNumPy(x) for x in _molecules(smiles)], float)
 
 
@@ -36,17 +35,15 @@ def _molecules(smiles: Sequence[str]) -> list[Chem.Mol]:
 class MoleculeDetector(BaseEstimator):
     """A detector of molecules.
 
-    Parameters
-    ----------
-    method : {"tanimoto", "forest", "properties"}
-        Mean Tanimoto similarity of Morgan counts to the five most similar; an isolation forest on
-        Morgan counts; mean distance to the five nearest in standardized physical properties.
+    `method` is "tanimoto", the mean similarity of Morgan counts to the five most similar; "forest",
+    an isolation forest on Morgan counts; or "properties", the mean distance to the five nearest in
+    standardized physical properties.
     """
 
     def __init__(self, method: str) -> None:
         self.method = method
 
-    def fit(self, smiles: Sequence[str]) -> MoleculeDetector:
+    def fit(self, smiles: Sequence[str]) -> Any:
         """Learn normal molecules."""
         if self.method == "properties":
             self.scaler_ = StandardScaler().fit(properties(smiles))

@@ -1,7 +1,5 @@
 """OCGIN: a graph isomorphism network that maps normal graphs near one point."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -1,7 +1,5 @@
 """OCGTL: several views of a graph by networks, near one point and yet different from each other."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize

@@ -1,7 +1,5 @@
 """SIGNET (Liu et al., NeurIPS 2023): agreement of a graph with its own dual hypergraph."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -37,7 +35,7 @@ class SIGNET(TrainedDetector):
     The paper's are the views, the two kinds of layers, the loss, tau, 1000 epochs, batches of 128
     and 5 layers of 16, as far as we know; its score is the loss in the batch of test graphs. Ours
     are the score; that p weights the sums, and no features; that G' may be G; the learning rate;
-    batch norm in the GINs; and the patience. Edge weights count in the GINs alone.
+    batch norm in the GINs; and the patience.
     """
 
     temperature = 0.2  # tau
@@ -79,9 +77,8 @@ class _TwoViews(nn.Module):
         of_edges = p_u * p_v * self._embed_edges(M, graphs, X)
         f, f_dual = self.heads
         h = f(graph_sums(p * self.gin(graphs), graphs))
-        h_dual = f_dual(
-            graph_sums(sparse_product(M.T.tocsr(), of_edges), graphs) / 2
-        )  # edges have two ends
+        sums = graph_sums(sparse_product(M.T.tocsr(), of_edges), graphs)
+        h_dual = f_dual(sums / 2)  # edges have two ends
         return normalize(h), normalize(h_dual)
 
     def _embed_edges(self, M: sp.csr_array, graphs: GraphBatch, X: Tensor) -> Tensor:

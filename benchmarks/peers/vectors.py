@@ -1,7 +1,5 @@
 """Graphs as vectors of their sizes or statistics, with detectors of scikit-learn: tried first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -48,17 +46,13 @@ def _log_sizes(graphs: GraphBatch) -> np.ndarray:
 
 
 def _context(graphs: GraphBatch) -> Context:
-    """Context of graphs for a view that compares no clouds."""
     return Context(graphs, lambda _: {}, {})
 
 
 class StatisticsDetector(BaseGraphDetector):
     """Sizes, degrees, clustering, shares and means, and a detector of scikit-learn on them.
 
-    Parameters
-    ----------
-    detector : {"neighbors", "mahalanobis", "forest"}, default="neighbors"
-        Mean distance to the five nearest, Mahalanobis distance, or isolation forest.
+    `detector` is "neighbors", the mean distance to the five nearest; "mahalanobis"; or "forest".
     """
 
     def __init__(
