@@ -218,15 +218,6 @@ def test_what_fit_saw_must_be_there(kinds, data, message):
         transformer.transform(random_graphs(3, **data))
 
 
-def test_a_warning_of_labels_is_short():
-    known, new = nx.path_graph(3), nx.path_graph(30)
-    nx.set_node_attributes(known, "C", "label")
-    nx.set_node_attributes(new, {node: f"{node}\n" * 10_000 for node in new}, "label")
-    message = r"did not see: 0\\n0\\n.{50,800}, and 25 more of .label.$"
-    with pytest.warns(UserWarning, match=message):
-        NodeFeatures().fit([known]).transform([new])
-
-
 @pytest.mark.parametrize("name", ["temp", "pos"])
 def test_everything_that_is_read_is_used_or_said(name):
     """A smooth number is taken for a position by its name, too, and then not without a word."""

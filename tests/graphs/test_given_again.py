@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skgraphkde
-from skgraphkde import BaseGraphDetector, GraphKDEDetector, Split, read_graphs
+from skgraphkde import GraphKDEDetector, Split, read_graphs
 from skgraphkde.graphs.copies import LEVEL_KNOWN, KnownGraphs, kinds_of
 from skgraphkde.monitoring import DriftMonitor
 from tests.conftest import permuted, random_graphs
+from tests.detectors.test_base import EdgeCount
 from tests.graphs.test_relations import WEIGHTED, typed_graphs
 
 AGAIN = r"graphs seem to be training graphs, which look normal"
@@ -71,14 +72,6 @@ def test_small_graphs_that_repeat_are_not_given_again():
 
 
 # -- who says so -----------------------------------------------------------------------------------
-
-
-class EdgeCount(BaseGraphDetector):
-    def _fit_batch(self, graphs, rng):
-        return self._score_batch(graphs)
-
-    def _score_batch(self, graphs):
-        return graphs.n_edges_per_graph.astype(float)
 
 
 @pytest.mark.parametrize("detector", [EdgeCount(), GraphKDEDetector(calibration=Split(0.3))])

@@ -11,7 +11,6 @@ import pytest
 
 import skgraphkde
 from skgraphkde import (
-    BaseGraphDetector,
     Density,
     GraphKDEDetector,
     GraphSchema,
@@ -27,21 +26,11 @@ from skgraphkde.explanation.results import judge
 from skgraphkde.reporting import nodes as page_nodes
 from skgraphkde.reporting import page, rendering
 from tests.conftest import random_graphs
+from tests.detectors.test_base import EdgeCount
 from tests.reporting.conftest import NAMES, Parsed, draw_little
 from tests.test_contributions import Sums
 
 pytestmark = pytest.mark.filterwarnings("ignore:node labels that fit did not see")
-
-
-class EdgeCount(BaseGraphDetector):
-    """A detector of a user's own, without reasons."""
-
-    def _fit_batch(self, graphs, rng):
-        self.median_ = float(np.median(graphs.n_edges_per_graph))
-        return self._score_batch(graphs)
-
-    def _score_batch(self, graphs):
-        return -abs(graphs.n_edges_per_graph - self.median_)
 
 
 @pytest.fixture
