@@ -108,8 +108,24 @@ def test_nothing_is_checked_before_validate(specification):
         ],
         (KDE("likelihood"), "'bandwidths' parameter of KDE"),
         (KDE(size_kernel=2), "'size_kernel' parameter of KDE"),
-        (Contrastive(batch_size=1), "'batch_size' parameter of Contrastive"),
-        (Contrastive(twins="none"), "'twins' parameter of Contrastive"),
+        *[
+            (Contrastive(**{name: value}), f"'{name}' parameter of Contrastive must be")
+            for name, value in {
+                "max_iter": 0,
+                "batch_size": 1,
+                "learning_rate": 0,
+                "learn_weights": "yes",
+                "leave_one_out": None,
+                "n_twins": 0,
+                "twins": "spectral",
+                "validation_fraction": 1.0,
+                "n_iter_no_change": 0,
+                "loss": "log",
+                "schedule": None,
+                "weight_decay": -1,
+            }.items()
+        ],
+        (Contrastive(validation_fraction=0), "'validation_fraction' parameter of Contrastive"),
         (Contrastive(twins=Twins(2)), "'swap_ratio' parameter of Twins"),
         (Twins(edges="some"), "'edges' parameter of Twins"),
         (SpectralEdges(max_ratio=0.5), "'max_ratio' parameter of SpectralEdges"),

@@ -214,15 +214,6 @@ def test_a_bad_cell_in_a_column_of_numbers_is_an_error_of_its_graph(given, table
     assert "categories 'cost'" in named.stdout
 
 
-def test_a_column_of_codes_may_have_letters(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [(g, u, u + 1, "A" if g + u == 7 else u % 4) for g in range(20) for u in range(6)]
-    frame = pd.DataFrame(rows, columns=["graph", "source", "target", "code"])
-    frame.to_csv("edges.csv", index=False)
-    result = run("fit edges.csv --graph-column graph --schema all -o model.skg")
-    assert "edge categories 'code'" in result.stdout
-
-
 def test_an_identifier_is_not_read_and_no_option_would(given):
     frame = pd.read_csv("cases.csv").assign(url=lambda x: "https://" + x["case"])
     frame.to_csv("cases.csv", index=False)

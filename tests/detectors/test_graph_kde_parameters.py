@@ -129,6 +129,14 @@ def mmd(**parameters):
             {"encoder": Propagation(), "training": Contrastive(learn_weights=False)},
             "nothing to train",
         ),
+        (
+            {
+                "encoder": Propagation(),
+                "views": densities(kernels=KDE([0.5])),
+                "training": Contrastive(max_iter=1),
+            },
+            "there is nothing to train: Propagation",
+        ),
         (mmd(gammas=(1.0, -1.0)), "'gammas' parameter of MMD must be"),
         (mmd(n_components=63), "n_components must be even"),
         (mmd(method="exact", n_components=64), "method='exact' has none"),

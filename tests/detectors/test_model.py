@@ -59,16 +59,6 @@ def test_distances_between_any_graphs(detector, working_memory):
         np.testing.assert_allclose(of_references**2, expected, atol=1e-9)
 
 
-def test_contributions_sum_to_squared_distances(detector):
-    model, some = detector.model_, np.array([7, 0, 19])
-    for view in model.densities:
-        expected = squared_distances(model, NEW, model.references, view)
-        for i in (0, 5):
-            shares = model.contributions(NEW[i], some, view=view)
-            assert shares.shape == (NEW[i].n_nodes, 3)
-            np.testing.assert_allclose(shares.sum(axis=0), expected[i, some], atol=1e-9)
-
-
 # -- work that views share -------------------------------------------------------------------------
 
 

@@ -115,14 +115,6 @@ def test_random_features_converge_at_their_rate(correction, symmetric):
     assert 2.5 < errors[0] / errors[1] < 6.5
 
 
-def test_frequencies_are_orthogonal_in_blocks_and_have_the_lengths_of_normal_vectors():
-    w = frequencies(2000, d=5)
-    assert w.shape == (5, 1000)
-    block = w[:, 5:10]
-    np.testing.assert_allclose(block.T @ block, np.diag((block**2).sum(0)), atol=1e-12)
-    assert (w**2).sum(0).mean() == pytest.approx(5, rel=0.1)  # chi-squared with 5 degrees
-
-
 def test_measures_without_points_are_those_with_points():
     distance = MMD(method="random_features", estimator="biased").build(3, 9, None)
     P = distance.embed(measures(0, n=9))

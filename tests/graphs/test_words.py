@@ -42,15 +42,21 @@ def test_words_follow_from_the_data_unless_they_are_given():
 
 
 def test_one_thing_has_its_noun():
-    nouns = ["steps", "queries", "classes", "switches", "access", "sheep", "nodes"]
+    nouns = ["steps", "queries", "classes", "switches", "access", "sheep", "boxes", "branches"]
+    nouns += ["cases", "purchases"]
     assert [singular(x) for x in nouns] == [
-        "step", "query", "class", "switch", "access", "sheep", "node"
-    ]  # fmt: skip
-    words = Words.of({"nodes": "steps"})
+        *("step", "query", "class", "switch", "access", "sheep", "box", "branch"),
+        *("case", "purchase"),
+    ]
+    words = Words.of({"nodes": "steps", "graphs": "movies", "graph": "movie"})
+    assert (words.graph, words.node) == ("movie", "step")
+    assert Words.of(words.called()) == words
     assert (words.counted(1, "node"), words.counted(2000, "node")) == ("1 step", "2,000 steps")
 
 
-@pytest.mark.parametrize("call", [{"node": "steps"}, {"nodes": " "}, {"nodes": 3}])
+@pytest.mark.parametrize(
+    "call", [{"node": "steps"}, {"nodes": " "}, {"nodes": 3}, {"graph": "x"}, {"graphs": "x" * 41}]
+)
 def test_words_that_are_none_are_refused(call):
     with pytest.raises(ValueError, match="call of GraphSchema must give names"):
         read_graphs(CASES, schema=GraphSchema(call=call))

@@ -105,25 +105,6 @@ def test_alike_cases_have_what_nobody_else_has_as_a_reason():
         assert any("pay -> post (in 3 of 83 other graphs)" in text for text in texts)
 
 
-def test_missing_numbers_are_counted():
-    def graph(seed, share):
-        rng = np.random.RandomState(seed)
-        graph = nx.path_graph(30)
-        for data in graph.nodes.values():
-            if rng.rand() > share:
-                data["amount"] = rng.lognormal(3)
-        return graph
-
-    schema = GraphSchema(node_numbers="amount", missing="indicate")
-    detector = GraphKDEDetector(schema=schema, random_state=0).fit(
-        [graph(seed, 0.1) for seed in range(60)]
-    )
-    odd = [graph(seed, 0.5) for seed in range(100, 120)]
-    assert (detector.predict(odd) == -1).mean() > 0.9
-    normal = [graph(seed, 0.1) for seed in range(200, 240)]
-    assert (detector.predict(normal) == -1).mean() < 0.25
-
-
 def test_the_order_of_names_does_not_decide_which_category_is_the_step():
     def case(seed, same=False):
         rng, steps = np.random.default_rng(seed), ["create", "check", "approve", "pay"]

@@ -127,21 +127,6 @@ def test_what_no_other_view_looks_at(odd):
     assert "number of separate pieces 2; usually 1" in text
 
 
-def test_graphs_without_edges_and_several_edge_categories():
-    def path(n):
-        graph = nx.path_graph(n)
-        for i, data in enumerate(graph.edges.values()):
-            data.update(label="pq"[i % 2], kind="mn"[n % 2])
-        return graph
-
-    schema = GraphSchema(edge_categories=("label", "kind"))
-    detector = GraphKDEDetector(schema=schema, views=("density", "statistics"))
-    detector.fit([path(n) for n in range(3, 30)])
-    empty = nx.empty_graph(4)
-    together = detector.score_samples([path(5), empty])
-    np.testing.assert_allclose(detector.score_samples([empty]), together[1:], rtol=1e-9)
-
-
 def constant_within(n_graphs, seed, noise=0.0, unit=1.0):
     """Graphs whose nodes have one number, or nearly so."""
     rng, graphs = np.random.RandomState(seed), random_graphs(n_graphs, seed, labels="")
@@ -212,13 +197,3 @@ def test_extreme_numbers_do_not_mask_each_other(of):
     schema = GraphSchema(node_numbers="hours", graph_numbers="amount")
     found = results(GraphKDEDetector(schema=schema).fit(graphs))
     assert set(found["score"].nsmallest(2).index) == {3, 8}
-
-
-def test_equal_numbers_have_no_deviation():
-    graphs = [nx.path_graph(7) for _ in range(20)]
-    for k, graph in enumerate(graphs):
-        nx.set_node_attributes(graph, 1000.1 + k / 7, "amount")
-    detector = GraphKDEDetector(schema=GraphSchema(node_numbers="amount")).fit(graphs)
-    statistics = detector.model_.first(Statistics)
-    place = statistics.names_.index("standard deviation of amount of nodes")
-    assert (statistics.table_[:, place] == 0).all()
