@@ -24,7 +24,7 @@ from skgraphkde import (
 from skgraphkde.explanation import nearest_references, node_contributions
 from skgraphkde.explanation.wording import feature_words, features_in_words
 from skgraphkde.graphs.naming import usually
-from tests.conftest import permuted, random_graphs
+from tests.conftest import permuted, random_graphs, with_data
 
 SETTINGS = {
     "defaults": {},
@@ -42,12 +42,8 @@ def detector(request):
 
 @pytest.fixture(scope="module")
 def graphs():
-    return [*random_graphs(8, seed=2), nx.Graph([(0, 1)]), *random_graphs(2, seed=1)]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def labeled(graphs):
-    nx.set_node_attributes(graphs[8], "C", "label")
+    edge = with_data(nx.Graph([(0, 1)]), {"label": "C"})
+    return [*random_graphs(8, seed=2), edge, *random_graphs(2, seed=1)]
 
 
 def squared_distances(detector, graphs, view):
@@ -147,7 +143,6 @@ def test_usual_values_in_words():
     assert usually(0.5, np.full(9, 0.25), percent=True) == ("50%", "25%")
     assert usually(1.2, np.repeat([-3.47e-18, 3.47e-18], 10)) == ("1.2", "0")  # rounding
     assert usually(1e-9, np.full(9, 2e-9)) == ("1e-09", "2e-09")
-    known = np.full(5, 0.25)
 
 
 def test_features_are_described_by_what_they_are_not_by_their_names():
@@ -156,11 +151,8 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
     def graph(seed):
         rng = np.random.RandomState(seed)
         graph = nx.gnm_random_graph(12, 20, seed=seed, directed=True)
-        for data in graph.nodes.values():
-            data.update(dict.fromkeys(numbers, rng.rand()))
-        nx.set_edge_attributes(graph, {edge: "ab"[sum(edge) % 2] for edge in graph.edges}, "via")
-        nx.set_edge_attributes(graph, {edge: rng.rand() for edge in graph.edges}, "my wait")
-        return graph
+        of_edges = {"via": lambda edge: "ab"[sum(edge) % 2], "my wait": lambda _: rng.rand()}
+        return with_data(graph, dict.fromkeys(numbers, lambda _: rng.rand()), of_edges)
 
     schema = GraphSchema(
         node_numbers=numbers, edge_categories="via", edge_numbers="my wait", missing="indicate"

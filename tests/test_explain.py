@@ -9,7 +9,7 @@ from benchmarks import typed
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.explanation import explain, nearest_references, view_surprises
 from skgraphkde.explanation.results import groups_of
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 
 #: What the first reason is about: its kind, and a word in its name.
 CAUSES = {
@@ -44,10 +44,9 @@ def test_the_planted_cause_comes_first(case):
 
 
 def test_the_frame():
-    graphs = random_graphs(20, n_attributes=2)
-    new = [*random_graphs(2, seed=1, n_attributes=2), nx.star_graph(40)]
-    nx.set_node_attributes(new[2], {v: {"label": "C", "x": [9.0, 9.0]} for v in new[2]})
-    detector = GraphKDEDetector().fit(graphs)
+    star = with_data(nx.star_graph(40), {"label": "C", "x": (9.0, 9.0)})
+    new = [*random_graphs(2, seed=1, n_attributes=2), star]
+    detector = GraphKDEDetector().fit(random_graphs(20, n_attributes=2))
     reasons = explain(detector, new, k=4, n_reasons=3)
     columns = ["graph", "name", "rank", "kind", "what", "reason", "strength"]
     assert list(reasons) == [*columns, "nodes", "edges", "more", "references"]
@@ -62,10 +61,8 @@ def test_the_frame():
 
 
 def test_nodes_and_edges_of_a_reason():
-    graphs = [nx.cycle_graph(n) for n in range(8, 28)]
-    for graph in graphs:
-        nx.set_node_attributes(graph, {v: "ab"[v % 2] for v in graph}, "label")
-    graphs = [graph for graph in graphs if len(graph) % 2 == 0]
+    in_turn = {"label": lambda v: "ab"[v % 2]}
+    graphs = [with_data(nx.cycle_graph(n), in_turn) for n in range(8, 28, 2)]
     odd = graphs[3].copy()
     odd.add_edge(0, 4)  # the only edge between two of a kind
     detector = GraphKDEDetector().fit(graphs)
@@ -82,12 +79,8 @@ def plain(rng):
 
 
 def skewed(rng):
-    graph = plain(rng)
-    for data in graph.nodes.values():
-        data["kind"] = "abc"[rng.choice(3, p=[0.6, 0.3, 0.1])]
-    for data in graph.edges.values():
-        data["amount"] = float(rng.gamma(0.5, 2))
-    return graph
+    kinds = {"kind": lambda _: "abc"[rng.choice(3, p=[0.6, 0.3, 0.1])]}
+    return with_data(plain(rng), kinds, {"amount": lambda _: float(rng.gamma(0.5, 2))})
 
 
 @pytest.mark.parametrize("make", [plain, skewed])
@@ -119,9 +112,8 @@ def test_counts_are_positive(options):
 def ring(n, long=None):
     """A ring whose nodes count from 1, with a length at each edge."""
     graph = nx.relabel_nodes(nx.cycle_graph(n), {i: i + 1 for i in range(n)})
-    for u, v, data in graph.edges(data=True):
-        data["len"] = 50.0 if (u, v) == long else 1 + (u + v) % 3 / 10
-    return graph
+    lengths = {"len": lambda edge: 50.0 if edge == long else 1 + sum(edge) % 3 / 10}
+    return with_data(graph, None, lengths)
 
 
 def test_nodes_are_called_by_their_ids():
@@ -139,28 +131,24 @@ def test_nodes_are_called_by_their_ids():
 # -- in which order, and each fact once ------------------------------------------------------------
 
 
-def log(seed, *, rare=False, odd=()):
+def log(seed, *, rare=False, odd=""):
     """The steps of a case, in their order, with a cost at each and a wait between two."""
     rng = np.random.default_rng(seed)
     steps = ["receive", "check", *["ask", "check"] * rng.integers(3), "approve", "pay"]
     if rare:
         steps.insert(2, "override")
-    if "no approval" in odd:
+    if odd == "no approval":
         steps.remove("approve")
-    graph = nx.path_graph(len(steps), create_using=nx.DiGraph)
-    for node, step in enumerate(steps):
-        graph.nodes[node].update(step=step, cost=float(rng.lognormal(2, 0.3)))
-    for data in graph.edges.values():
-        data["wait"] = float(rng.exponential(2))
-    if "slow" in odd:
+    least, scale = (6, 0.01) if odd == "slow everywhere" else (0, 1)
+    graph = with_data(
+        nx.path_graph(len(steps), create_using=nx.DiGraph),
+        {"step": steps, "cost": lambda _: float(rng.lognormal(2, 0.3))},
+        {"wait": lambda _: float(least + scale * rng.exponential(2)), "via": "mail"},
+    )
+    if odd == "slow":
         graph.edges[0, 1]["wait"] = 60.0
-    if "slow everywhere" in odd:
-        for data in graph.edges.values():
-            data["wait"] = 6 + 0.01 * data["wait"]
-    if "another relation" in odd:
-        graph.add_edge(3, 0, wait=2.0)
-    for u, v, data in graph.edges(data=True):
-        data["via"] = "hand" if "another relation" in odd and (u, v) == (3, 0) else "mail"
+    if odd == "another relation":
+        graph.add_edge(3, 0, wait=2.0, via="hand")
     return graph
 
 
@@ -192,12 +180,12 @@ def said_of(detector, graph):
     ],
 )
 def test_what_was_never_seen_then_what_is_concrete_unless_much_weaker(of_logs, odd, text):
-    said = said_of(of_logs, log(100, odd=[odd]))
+    said = said_of(of_logs, log(100, odd=odd))
     assert said["reason"][0].startswith(text), said["reason"].tolist()
 
 
 def test_each_fact_is_told_once(of_logs):
-    said = said_of(of_logs, log(100, odd=["slow"]))["reason"]
+    said = said_of(of_logs, log(100, odd="slow"))["reason"]
     assert said.str.contains("wait").sum() == 1  # neither the mean of what goes out, nor in
     rare = said_of(of_logs, log(100, rare=True))["reason"]
     assert rare.str.contains("override").sum() == 1  # nor its share, nor the edges at it
@@ -218,25 +206,13 @@ def first_reason(detector, graph):
     return next(explain(detector, [graph]).itertuples())
 
 
-def random_graph(seed, of_nodes=None, of_edges=None, n=12):
-    """A random graph; the functions make numbers or categories from a random generator."""
-    rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(n, 0.3, seed=seed)
-    for name, draw in (of_nodes or {}).items():
-        nx.set_node_attributes(graph, {v: draw(rng) for v in graph}, name)
-    for name, draw in (of_edges or {}).items():
-        nx.set_edge_attributes(graph, {e: draw(rng) for e in graph.edges}, name)
-    return graph
-
-
 def test_the_nodes_of_an_edge_number_by_category():
     level = {"x": 1, "y": 10, "z": 100}
 
     def graph(seed):
-        graph = random_graph(seed, of_edges={"medium": lambda rng: "xyz"[rng.integers(3)]}, n=16)
-        rng = np.random.default_rng(seed + 1)
-        for *_, data in graph.edges(data=True):
-            data["flow"] = rng.normal(level[data["medium"]], 0.3)
-        return graph
+        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(16, 0.3, seed=seed)
+        flow = lambda edge: rng.normal(level[graph.edges[edge]["medium"]], 0.3)  # noqa: E731
+        return with_data(graph, None, {"medium": lambda _: "xyz"[rng.integers(3)], "flow": flow})
 
     schema = GraphSchema(edge_categories="medium", edge_numbers="flow")
     detector = GraphKDEDetector(schema=schema, views="density").fit([graph(i) for i in range(60)])
@@ -249,21 +225,23 @@ def test_the_nodes_of_an_edge_number_by_category():
 
 
 def test_the_mean_weight():
-    draws = {"weight": lambda rng: rng.lognormal(0, 0.25)}
-    schema = GraphSchema(edge_weight="weight")
-    graphs = [random_graph(seed, of_edges=draws) for seed in range(40)]
-    detector = GraphKDEDetector(schema=schema).fit([*graphs, nx.empty_graph(3)])
-    reason = first_reason(
-        detector, random_graph(99, of_edges={"weight": lambda rng: 5 * draws["weight"](rng)})
-    )
+    def graph(seed, times=1):
+        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(12, 0.3, seed=seed)
+        return with_data(graph, None, {"weight": lambda _: times * rng.lognormal(0, 0.25)})
+
+    detector = GraphKDEDetector(schema=GraphSchema(edge_weight="weight"))
+    detector.fit([*map(graph, range(40)), nx.empty_graph(3)])
+    reason = first_reason(detector, graph(99, times=5))
     assert reason.what == "weights"
     assert reason.reason.startswith("mean weight of edges ")
 
 
 def test_a_graph_in_which_nothing_is_unusual_has_a_reason_that_says_something():
-    graphs = [nx.cycle_graph(n) for n in (7, 8, 9) for _ in range(5)]
-    for k, graph in enumerate(graphs):
-        nx.set_node_attributes(graph, {v: "ab"[(v + k) % 2] for v in graph}, "label")
+    graphs = [
+        with_data(nx.cycle_graph(n), {"label": lambda v, k=k: "ab"[(v + k) % 2]})
+        for n in (7, 8, 9)
+        for k in range(5)
+    ]
     reasons = explain(GraphKDEDetector().fit(graphs), [graphs[5]], n_reasons=3)
     assert reasons["reason"].tolist() == ["8 nodes; usually 7 to 9"]
     assert reasons["strength"].tolist() == [0]
@@ -282,10 +260,9 @@ def test_a_graph_without_edges_is_told_so_first_and_nothing_that_follows():
 def test_a_node_whose_id_is_its_category_is_named_once():
     def case(seed, times=1):
         graph = nx.DiGraph([("open", "check stock"), ("check stock", "send")])
-        for node, data in graph.nodes.items():
-            data.update(label=node, who="desk", times=1 + (seed % 3 == 0))
-        graph.nodes["check stock"]["times"] *= times
-        return graph
+        usual = 1 + (seed % 3 == 0)
+        data = {"label": str, "who": "desk", "times": [usual, usual * times, usual]}
+        return with_data(graph, data)
 
     schema = GraphSchema(node_categories=("label", "who"), node_numbers="times")
     detector = GraphKDEDetector(schema=schema).fit([case(seed) for seed in range(60)])
@@ -300,10 +277,8 @@ def test_a_value_never_seen_is_the_first_reason_whatever_the_numbers():
 
     def graph(seed, odd=False):
         rng = np.random.default_rng(seed)
-        graph = nx.path_graph(12)
-        graph.graph["weight"] = float(rng.normal(300, 40))
-        for node in graph:
-            graph.nodes[node]["element"] = "CCNO"[rng.integers(4)]
+        elements = {"element": lambda _: "CCNO"[rng.integers(4)]}
+        graph = with_data(nx.path_graph(12), elements, weight=float(rng.normal(300, 40)))
         if seed % 50 == 0:
             graph.nodes[3]["element"] = f"X{seed}"
         if odd:
@@ -337,9 +312,7 @@ def test_groups_are_told_in_the_words_of_the_user(value):
         graph = nx.path_graph(int(rng.integers(6, 9)))
         if odd:
             graph.add_edges_from((0, 20 + i) for i in range(9))
-        nx.set_node_attributes(graph, 1, "status")
-        graph.nodes[0]["status"] = value if odd else 1
-        return graph
+        return with_data(graph, {"status": lambda v: value if odd and v == 0 else 1})
 
     graphs = [graph(seed, odd=seed >= 50) for seed in range(54)]
     call = {"nodes": "boxes", "graphs": "movies", "graph": "movie"}

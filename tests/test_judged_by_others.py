@@ -10,6 +10,7 @@ from skgraphkde import GraphKDEDetector, load, report
 from skgraphkde.calibration import lower_fence
 from skgraphkde.explanation import explain, results
 from skgraphkde.graphs.files import find_files, read_batch
+from tests.conftest import with_data
 
 
 def world(seed):
@@ -76,10 +77,10 @@ def test_at_most_a_tenth_is_below_the_fence(scores):
 
 
 def test_reasons_do_not_depend_on_company_and_are_as_strong_as_by_the_others_alone():
-    graphs = [world(seed) for seed in range(30)]
-    for i, graph in enumerate(graphs):
-        nx.set_node_attributes(graph, {v: "abc"[(v * i) % 3] for v in graph}, "label")
-    nx.set_node_attributes(graphs[7], "z", "label")
+    graphs = [
+        with_data(world(i), {"label": lambda v, i=i: "z" if i == 7 else "abc"[v * i % 3]})
+        for i in range(30)
+    ]
     detector = GraphKDEDetector().fit(graphs)
     found = explain(detector)
     of_odd = found[(found["graph"] == 7) & (found["kind"] == "new")].iloc[0]

@@ -11,14 +11,13 @@ from skgraphkde.explanation import explain, reasons, results
 from skgraphkde.explanation.results import judge
 from skgraphkde.reporting import page
 from skgraphkde.views.embedding import Embedding
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 from tests.detectors.test_base import EdgeCount
 
 COLUMNS = ["name", "score", "decision", "verdict", "p_value", "selected", "group", "reason"]
 NORMAL = random_graphs(40, seed=1)
-NEW = [*random_graphs(6, seed=2), *(nx.star_graph(n) for n in (30, 40))]
-for star in NEW[6:]:
-    nx.set_node_attributes(star, "C", "label")
+STARS = [with_data(nx.star_graph(n), {"label": "C"}) for n in (30, 40)]
+NEW = [*random_graphs(6, seed=2), *STARS]
 
 
 def check(frame, detector, alpha):

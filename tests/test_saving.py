@@ -31,7 +31,7 @@ from skgraphkde import (
     saving,
 )
 from skgraphkde.explanation import explain
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 from tests.detectors.test_base import EdgeCount
 from tests.golden import trace
 
@@ -49,12 +49,9 @@ class Size(View):
 
 def table(seed):
     """A path whose nodes have numbers, some of which are missing."""
-    rng, graph = np.random.RandomState(seed), nx.path_graph(4 + seed % 5)
-    for node in graph:
-        graph.nodes[node].update(
-            kind="ab"[node % 2], amount=rng.rand() if rng.rand() < 0.8 else None
-        )
-    return graph
+    rng = np.random.RandomState(seed)
+    data = {"kind": lambda v: "ab"[v % 2], "amount": lambda _: rng.choice([None, rng.rand()])}
+    return with_data(nx.path_graph(4 + seed % 5), data)
 
 
 PLAIN = [random_graphs(n, seed=n, n_attributes=2) for n in (16, 5)]

@@ -9,7 +9,7 @@ import pytest
 
 from skgraphkde import GraphKDEDetector
 from skgraphkde.explanation import results
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 
 for package in ("fastapi", "httpx"):
     pytest.importorskip(package, reason=f"{package} is not installed")
@@ -28,8 +28,7 @@ def test_the_service(tmp_path, monkeypatch):
     spec = importlib.util.spec_from_file_location("service_app", APP)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    graphs = [*random_graphs(4, seed=2), nx.star_graph(40)]
-    nx.set_node_attributes(graphs[-1], "C", "label")
+    graphs = [*random_graphs(4, seed=2), with_data(nx.star_graph(40), {"label": "C"})]
     documents = [nx.node_link_data(graph, edges="edges") for graph in graphs]
     with TestClient(module.app) as client:
         assert client.get("/health").json() == {"status": "ok"}
