@@ -23,7 +23,7 @@ def one_hot(graph, width=3, convert=list):
     """The same graph with a vector in place of each label."""
     label = dict(graph.nodes(data="label"))
     rows = {"x": lambda node: convert([float(i == label[node]) for i in range(width)])}
-    return with_data(nx.Graph(graph.adjacency()), rows)
+    return with_data(nx.from_dict_of_lists(nx.to_dict_of_lists(graph)), rows)
 
 
 def as_arrays(graph, width=3):
