@@ -211,8 +211,9 @@ def test_the_nodes_of_an_edge_number_by_category():
 
     def graph(seed):
         rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(16, 0.3, seed=seed)
-        flow = lambda edge: rng.normal(level[graph.edges[edge]["medium"]], 0.3)  # noqa: E731
-        return with_data(graph, None, {"medium": lambda _: "xyz"[rng.integers(3)], "flow": flow})
+        media = rng.choice(list("xyz"), graph.number_of_edges()).tolist()
+        flows = rng.normal([level[medium] for medium in media], 0.3).tolist()
+        return with_data(graph, None, {"medium": media, "flow": flows})
 
     schema = GraphSchema(edge_categories="medium", edge_numbers="flow")
     detector = GraphKDEDetector(schema=schema, views="density").fit([graph(i) for i in range(60)])

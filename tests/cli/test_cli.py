@@ -15,6 +15,7 @@ from skgraphkde import GraphKDEDetector, GraphSchema, paper_settings
 from skgraphkde.cli import main
 from skgraphkde.cli.main import COMMANDS
 from tests.cli.conftest import NEW, NORMAL, READ, SCHEMA, column, read, run, table
+from tests.conftest import with_data
 
 # -- fit and info ----------------------------------------------------------------------------------
 
@@ -83,24 +84,21 @@ def test_info(here):
     assert run("info own.skg").stdout.splitlines() == lines
 
 
+FIRST = nx.DiGraph([(0, 1)])  # so that each has an edge
+
+
 def directed_plants(n_graphs, seed):
     rng = np.random.RandomState(seed)
-    graphs = []
-    for _ in range(n_graphs):
-        graph = nx.gnp_random_graph(8, 0.25, seed=int(rng.randint(10**6)), directed=True)
-        graph.add_edge(0, 1)
-        for data in graph.nodes.values():
-            data.update(kind="pv"[rng.randint(2)], temp=float(rng.normal(60, 5)))
-        for data in graph.edges.values():
-            data.update(pipe="sl"[rng.randint(2)], flow=float(rng.rand()))
-        graphs.append(graph)
-    return graphs
+    nodes = {"kind": lambda _: "pv"[rng.randint(2)], "temp": lambda _: rng.normal(60, 5)}
+    edges = {"pipe": lambda _: "sl"[rng.randint(2)], "flow": lambda _: rng.rand()}
+    graphs = [nx.gnp_random_graph(8, 0.25, seed + i, directed=True) for i in range(n_graphs)]
+    return [with_data(nx.compose(graph, FIRST), nodes, edges) for graph in graphs]
 
 
 @pytest.fixture
 def plants(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    plants = {"normal": directed_plants(15, 0), "new": directed_plants(4, 1)}
+    plants = {"normal": directed_plants(15, 0), "new": directed_plants(4, 20)}
     for folder, some in plants.items():
         (tmp_path / folder).mkdir()
         for i, graph in enumerate(some):

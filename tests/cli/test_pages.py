@@ -14,6 +14,7 @@ from skgraphkde.explanation import explain
 from skgraphkde.reporting.page import Page
 from skgraphkde.reporting.rendering import _inert
 from tests.cli.conftest import NEW, run, table
+from tests.conftest import with_data
 from tests.reporting.conftest import Parsed, draw_little
 
 
@@ -66,13 +67,9 @@ def test_an_own_detector(here, own):
 def test_find(tmp_path):
     folder = tmp_path / "worlds"
     folder.mkdir()
-    for seed in range(40):
-        world = nx.connected_watts_strogatz_graph(14, 4, 0.1, seed=seed)
-        nx.set_node_attributes(world, 1.5, "size")
-        nx.write_graphml(world, folder / f"world{seed:02}.graphml")
-    star = nx.star_graph(14)
-    nx.set_node_attributes(star, 1.5, "size")
-    nx.write_graphml(star, folder / "star.graphml")
+    graphs = {f"world{i}": nx.connected_watts_strogatz_graph(14, 4, 0.1, i) for i in range(40)}
+    for name, graph in (graphs | {"star": nx.star_graph(14)}).items():
+        nx.write_graphml(with_data(graph, {"size": 1.5}), folder / f"{name}.graphml")
     path = tmp_path / "page.html"
     result = run(f"find {folder} -o {path}")
     first, *odd = result.stdout.splitlines()
@@ -96,8 +93,7 @@ def test_find_reads_files_of_several_programs(tmp_path):
     for k in range(10):
         graph = nx.gnm_random_graph(8, 12, seed=k)
         nx.write_gml(graph, tmp_path / f"{k}.gml")
-        nx.set_node_attributes(graph, "A", "label")
-        nx.write_gexf(graph, tmp_path / f"{k}.gexf")
+        nx.write_gexf(with_data(graph, {"label": "A"}), tmp_path / f"{k}.gexf")
     path = tmp_path / "page.html"
     result = run(f"find {tmp_path} -o {path}")
     assert " of 20 graphs are not like the others" in result.stdout

@@ -28,7 +28,7 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.explanation import explain, novel_nodes
-from tests.conftest import densities, random_graphs
+from tests.conftest import densities, random_graphs, with_data
 from tests.detectors.conftest import make_detector
 
 # -- what follows the training graphs --------------------------------------------------------------
@@ -175,8 +175,7 @@ def test_graphs_unlike_those_of_fit(fitted):
         ValueError, match="graph 0 has no node attribute 'label', which earlier graphs had"
     ):
         fitted.predict([nx.path_graph(3)])
-    odd = nx.path_graph(3)
-    nx.set_node_attributes(odd, "Xe", "label")
+    odd = with_data(nx.path_graph(3), {"label": "Xe"})
     with config_context(working_memory=0.01):
         for method in (fitted.score_samples, fitted.score, fitted.transform):
             with pytest.warns(UserWarning, match="Xe") as caught:
@@ -217,10 +216,8 @@ QUESTIONS = {
 def measured_graph(seed, temp=None, amount=None, unit=1.0):
     rng = np.random.default_rng(seed)
     made = nx.gnp_random_graph(8 + seed % 4, 0.4, seed=seed)
-    for node in made:
-        made.nodes[node]["temp"] = unit * rng.normal()
-    for edge in made.edges:
-        made.edges[edge]["amount"] = unit * rng.normal()
+    with_data(made, {"temp": lambda _: unit * rng.normal()})
+    with_data(made, None, {"amount": lambda _: unit * rng.normal()})
     if temp is not None:
         made.nodes[1]["temp"] = temp
     if amount is not None:
@@ -302,10 +299,10 @@ class Reader(View):
 
 def cases(n_graphs):
     rng = np.random.RandomState(0)
-    graphs = random_graphs(n_graphs, seed=3)
-    for graph in graphs:
-        graph.graph |= {"total": float(rng.normal(100, 5)), "country": "AB"[rng.randint(2)]}
-    return graphs
+    return [
+        with_data(graph, total=float(rng.normal(100, 5)), country="AB"[rng.randint(2)])
+        for graph in random_graphs(n_graphs, seed=3)
+    ]
 
 
 @pytest.mark.parametrize(

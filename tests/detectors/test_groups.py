@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.detectors.groups import APART, SIMILAR, _sharing, find_groups
 from skgraphkde.explanation import results
+from tests.conftest import with_data
 
 STEPS = ["Receive", "Match", "Approve", "Post", "Pay"]
 
@@ -35,9 +36,7 @@ def case(rng, planted=""):
     if planted == "structure":
         graph.add_edge(len(steps) - 1, 0)
     amount = rng.uniform(9_900, 9_990) if planted == "number" else rng.lognormal(6, 1)
-    for node, step in enumerate(steps):
-        graph.nodes[node].update(step=step, wait=rng.gamma(5.0), amount=amount)
-    return graph
+    return with_data(graph, {"step": steps, "wait": lambda _: rng.gamma(5.0), "amount": amount})
 
 
 def cases(n, k, planted, seed=0):
@@ -68,9 +67,7 @@ def test_a_group_by_one_of_two_categories():
     """Whose pairs are drowned by the pairs of persons."""
     graphs = cases(250, 6, "category")
     rng = np.random.RandomState(1)
-    for graph in graphs:
-        for data in graph.nodes.values():
-            data["who"] = f"p{rng.randint(30)}"
+    graphs = [with_data(graph, {"who": lambda _: f"p{rng.randint(30)}"}) for graph in graphs]
     schema = GraphSchema(node_categories=("step", "who"), node_numbers=None)
     groups = find_groups(GraphKDEDetector(schema=schema).fit(graphs).model_)
     found = next(x for x in groups if set(x.members) == set(range(250, 256)))

@@ -12,6 +12,7 @@ from skgraphkde.detectors import model as model_module
 from skgraphkde.detectors.groups import find_groups
 from skgraphkde.explanation import explain, results
 from skgraphkde.graphs.copies import sample_by_content
+from tests.conftest import with_data
 
 MOLECULES, Y = load_mutag(return_X_y=True, edge_data=True)
 MOLECULES = read_graphs(MOLECULES.to_networkx())
@@ -74,15 +75,10 @@ def test_groups_are_those_of_the_references_by_their_places_in_the_list():
 
 
 def test_a_reason_counts_all_training_graphs():
-    common = [nx.cycle_graph(n) for n in range(10, 50)]
-    for graph in common:
-        nx.set_node_attributes(graph, "C", "label")
-    rare = [graph.copy() for graph in common[:2]]
-    for graph in rare:
-        graph.nodes[0]["label"] = "N"
-    detector = GraphKDEDetector(max_references=5).fit([*common, *rare])
-    new = common[20].copy()
-    new.nodes[0]["label"] = "N"
+    common = [with_data(nx.cycle_graph(n), {"label": "C"}) for n in range(10, 50)]
+    rare = {"label": lambda v: "C" if v else "N"}
+    *known, new = (with_data(nx.cycle_graph(n), rare) for n in (10, 11, 30))
+    detector = GraphKDEDetector(max_references=5).fit([*common, *known])
     texts = explain(detector, [new], n_reasons=9)["reason"].tolist()
     assert any("in 2 of 42 other graphs" in text for text in texts)
     with warnings.catch_warnings():

@@ -25,7 +25,7 @@ from skgraphkde.explanation import (
 from skgraphkde.explanation.results import judge
 from skgraphkde.reporting import nodes as page_nodes
 from skgraphkde.reporting import page, rendering
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 from tests.detectors.test_base import EdgeCount
 from tests.reporting.conftest import NAMES, Parsed, draw_little
 from tests.test_contributions import Sums
@@ -47,9 +47,7 @@ def few_pictures(monkeypatch, request):
 
 
 def labeled(*graphs):
-    for graph in graphs:
-        nx.set_node_attributes(graph, "C", "label")
-    return graphs
+    return [with_data(graph, {"label": "C"}) for graph in graphs]
 
 
 def test_rows_are_the_verdicts_of_the_detector_the_oddest_first(detector, new, html):
@@ -83,8 +81,7 @@ def cases(n=40):
     """Cases of two vendors, and one that is odd."""
     rng = np.random.RandomState(0)
     graphs = [nx.gnm_random_graph(12, 18, seed=rng) for _ in range(n)] + [nx.star_graph(30)]
-    for i, graph in enumerate(graphs):
-        nx.set_node_attributes(graph, "C", "label")
+    for i, graph in enumerate(labeled(*graphs)):
         graph.graph |= {"name": f"case {i}", "vendor": f"<b>v{i % 2}</b>", "<i>total": 1000.0 + i}
     return graphs
 
@@ -163,10 +160,12 @@ def test_the_saved_table_has_all_graphs_and_the_codes_of_reasons(listed, monkeyp
     assert star["codes"] == "; ".join(f"{x.kind}: {x.what}" for x in of_star.itertuples())
 
 
+STARS = [nx.star_graph(n) for n in range(30, 35)]
+WORLDS = [nx.connected_watts_strogatz_graph(14, 4, 0.1, seed=seed) for seed in range(40)]
+
+
 def test_a_group_says_how_many_of_it_are_flagged(monkeypatch):
-    stars = [nx.star_graph(n) for n in range(30, 35)]
-    worlds = [nx.connected_watts_strogatz_graph(14, 4, 0.1, seed=seed) for seed in range(40)]
-    detector = GraphKDEDetector(random_state=0).fit([*worlds, *stars])
+    detector = GraphKDEDetector(random_state=0).fit([*WORLDS, *STARS])
     scores = detector.training_scores_[40:]
     for n in (5, 2):
         offset = np.sort(scores)[n - 1] + 1e-9
@@ -246,9 +245,7 @@ def test_long_tables_are_cut_and_say_so_and_have_the_same_reasons(detector, new,
 def test_a_long_table_explains_the_graphs_that_come_up_in_the_place_of_a_group(monkeypatch):
     for module in (page, rendering):
         monkeypatch.setattr(module, "ROWS", 8)
-    stars = [nx.star_graph(n) for n in range(30, 35)]
-    worlds = [nx.connected_watts_strogatz_graph(14, 4, 0.1, seed=seed) for seed in range(40)]
-    detector = GraphKDEDetector(random_state=0).fit([*worlds, *stars])
+    detector = GraphKDEDetector(random_state=0).fit([*WORLDS, *STARS])
     html = skgraphkde.report(detector)
     assert "5 graphs alike" in html
     assert html.count("<article id") >= 8
@@ -303,11 +300,10 @@ def test_the_page_and_the_frame_give_the_same_reasons(detector, new, html):
 def plant(seed, temp=20.0, kind="b"):
     """A graph whose third node is as one says."""
     rng = np.random.RandomState(seed)
-    graph = nx.gnm_random_graph(15, 22, seed=rng)
-    for data in graph.nodes.values():
-        data |= {"temp": float(rng.normal(20, 2)), "kind": "ab"[rng.randint(2)]}
+    usual = {"temp": lambda _: rng.normal(20, 2), "kind": lambda _: "ab"[rng.randint(2)]}
+    graph = with_data(nx.gnm_random_graph(15, 22, seed=rng), usual)
     graph.nodes[2].update(temp=temp, kind=kind)
-    return nx.relabel_nodes(graph, {i: f"n{i}" for i in graph})
+    return nx.relabel_nodes(graph, "n{}".format)
 
 
 def test_nodes_that_reasons_name_come_first_and_have_rings():

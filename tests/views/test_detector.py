@@ -25,7 +25,7 @@ from skgraphkde import (
 )
 from skgraphkde.combination import LogPValues, view_weights
 from skgraphkde.explanation import nearest_references, view_surprises
-from tests.conftest import densities, permuted, random_graphs
+from tests.conftest import densities, permuted, random_graphs, with_data
 from tests.golden import trace
 
 RANDOM_FEATURES = (
@@ -192,9 +192,10 @@ def test_false_alarms_where_labels_nearly_say_which_graph_it_is(n, labels):
     rates = []
     for seed in range(20):
         rng = np.random.RandomState(seed)
-        graphs = [nx.connected_watts_strogatz_graph(10, 4, 0.3, seed=rng) for _ in range(n + 40)]
-        for graph in graphs:
-            nx.set_node_attributes(graph, dict(enumerate(map(str, labels(rng)))), "label")
+        graphs = []
+        for _ in range(n + 40):
+            graph = nx.connected_watts_strogatz_graph(10, 4, 0.3, seed=rng)
+            graphs.append(with_data(graph, {"label": list(map(str, labels(rng)))}))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             detector = GraphKDEDetector(schema=GraphSchema(node_categories="label"))

@@ -20,7 +20,7 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.explanation import explain
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 from tests.graphs.test_relations import typed_graphs
 from tests.views.common import context_of, fit, scores_of
 
@@ -86,8 +86,7 @@ def test_new_from_is_the_smallest_radius(graphs):
 
 
 def test_a_label_that_fit_did_not_see_is_new_by_itself(graphs):
-    odd = nx.path_graph(4)
-    nx.set_node_attributes(odd, dict(enumerate("CXNC")), "label")
+    odd = with_data(nx.path_graph(4), {"label": list("CXNC")})
     # The vocabulary of a batch may be larger than what its references use.
     everything = read_graphs([*graphs, odd])
     for batch in (everything[[-1]], read_graphs([odd])):
@@ -99,9 +98,7 @@ def test_a_label_that_fit_did_not_see_is_new_by_itself(graphs):
 
 
 def test_edge_weights_are_ignored(graphs):
-    heavy = [graph.copy() for graph in graphs]
-    for graph in heavy:
-        nx.set_edge_attributes(graph, 7.5, "weight")
+    heavy = [with_data(graph.copy(), None, {"weight": 7.5}) for graph in graphs]
     batch = read_graphs(heavy, schema=GraphSchema(edge_weight="weight"))
     assert scores_of(fit(Novelty(3), read_graphs(graphs)), batch).tolist() == [0] * 12
 
@@ -176,11 +173,9 @@ def rings(n, seed, directed, rare=0.02):
         graph = nx.cycle_graph(6, create_using=nx.DiGraph if directed else nx.Graph)
         if rng.rand() < 5 * rare:
             graph.add_edge(0, 3)
-        for node in graph:
-            graph.nodes[node]["label"] = "ab"[node % 2] if rng.rand() > rare else "abcd"[node % 4]
-        for edge in graph.edges:
-            graph.edges[edge]["label"] = "x" if rng.rand() > rare else "yz"[rng.randint(2)]
-        graphs.append(graph)
+        nodes = {"label": lambda v: "ab"[v % 2] if rng.rand() > rare else "abcd"[v % 4]}
+        edges = {"label": lambda _: "x" if rng.rand() > rare else "yz"[rng.randint(2)]}
+        graphs.append(with_data(graph, nodes, edges))
     return graphs
 
 
@@ -224,9 +219,7 @@ def test_which_parts_count(schema, edges, kinds):
 
 def test_edges_count_if_no_label_occurs_twice_in_a_graph():
     """As with regions of a brain."""
-    regions = [nx.relabel_nodes(nx.cycle_graph(5), dict(enumerate("abcde"))) for _ in range(3)]
-    for graph in regions:
-        nx.set_node_attributes(graph, {v: v for v in graph}, "label")
+    regions = [with_data(nx.cycle_graph(5), {"label": list("abcde")}) for _ in range(3)]
     assert fit(Novelty(), read_graphs(regions)).parts_.kinds == ("categories", "edges")
 
 
@@ -345,8 +338,7 @@ def test_fewer_references_than_neighbors():
 def test_reasons_say_how_far_the_nearest_known_graphs_are(view, text):
     graphs = random_graphs(30)
     detector = GraphKDEDetector(views=("density", view)).fit(graphs)
-    odd = [nx.gnp_random_graph(40, 0.1, seed=0)]
-    nx.set_node_attributes(odd[0], {node: "CNO"[node % 3] for node in odd[0]}, "label")
+    odd = [with_data(nx.gnp_random_graph(40, 0.1, seed=0), {"label": lambda v: "CNO"[v % 3]})]
     reasons = explain(detector, odd, n_reasons=20).set_index("what")
     [reason] = reasons.loc[[detector.model_.view_names[1]], "reason"]
     assert text in reason
@@ -355,10 +347,10 @@ def test_reasons_say_how_far_the_nearest_known_graphs_are(view, text):
 @pytest.mark.parametrize("view", [Tanimoto(2), Neighbors(2, 2)])
 def test_labels_of_its_own_are_those_of_a_new_graph(view):
     """A reference is scored as if it were none: its labels differ from each other, known or not."""
-    graphs = random_graphs(8, seed=0)
-    for i, graph in enumerate(graphs):
-        names = {node: f"{i}.{node}" for node in graph if node % 3}
-        nx.set_node_attributes(graph, names, "label")
+    graphs = [
+        with_data(graph, {"label": lambda v, i=i: f"{i}.{v}" if v % 3 else None})
+        for i, graph in enumerate(random_graphs(8, seed=0))
+    ]
     batch = read_graphs(graphs)
     known = scores_of(fit(view, batch), batch, range(8))
     for i in range(8):

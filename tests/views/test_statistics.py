@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
 from skgraphkde.explanation import explain, results
 from skgraphkde.views.rows import winsorized
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 from tests.graphs.test_relations import typed_graphs
 from tests.views.common import context_of, fit, scores_of
 
@@ -64,8 +64,8 @@ def test_directions_categories_and_numbers():
             assert found[f"edges ({kind})"][i] == pytest.approx(share)
     rng = np.random.RandomState(0)
     for graph in graphs:
-        for data in graph.nodes.values():
-            data["temp"] = float(rng.normal(20, 3)) if rng.rand() < 0.8 else None
+        with_data(graph, {"temp": lambda _: rng.choice([None, rng.normal(20, 3)])})
+        graph.nodes[0]["temp"] = 20.0
     schema = GraphSchema(node_numbers="temp", missing="indicate")
     found = table(graphs, schema=schema)
     for i, graph in enumerate(graphs):
@@ -109,9 +109,8 @@ def test_what_no_other_view_looks_at(odd):
     """Pieces that each look normal."""
 
     def graph(seed, n=24):
-        tree = nx.random_labeled_tree(n, seed=seed)
-        nx.set_node_attributes(tree, {v: "CNO"[(v + seed) % 3] for v in tree}, "label")
-        return tree
+        labels = {"label": lambda v: "CNO"[(v + seed) % 3]}
+        return with_data(nx.random_labeled_tree(n, seed=seed), labels)
 
     detector = GraphKDEDetector(views=("density", "statistics"))
     detector.fit([graph(seed) for seed in range(80)])
@@ -129,12 +128,13 @@ def test_what_no_other_view_looks_at(odd):
 
 def constant_within(n_graphs, seed, noise=0.0, unit=1.0):
     """Graphs whose nodes have one number, or nearly so."""
-    rng, graphs = np.random.RandomState(seed), random_graphs(n_graphs, seed, labels="")
-    for graph in graphs:
-        number = rng.normal(20, 3)
-        values = {node: unit * number * (1 + noise * rng.normal()) for node in graph}
-        nx.set_node_attributes(graph, values, "t")
-    return graphs
+    rng = np.random.RandomState(seed)
+    return [
+        with_data(
+            graph, {"t": lambda _, x=rng.normal(20, 3): unit * x * (1 + noise * rng.normal())}
+        )
+        for graph in random_graphs(n_graphs, seed, labels="")
+    ]
 
 
 @pytest.mark.parametrize("unit", [1.0, 3.7, 1e-9])
@@ -151,12 +151,8 @@ def test_rounding_within_a_graph_is_no_evidence(unit):
 @pytest.mark.parametrize("part", ["node", "edge", "graph"])
 def test_units_of_a_number_that_never_varies_do_not_matter(part):
     def graphs(value):
-        found = [nx.cycle_graph(n) for n in range(5, 45)]
-        for graph in found:
-            data = {"node": graph.nodes, "edge": graph.edges, "graph": {0: graph.graph}}[part]
-            for x in data:
-                data[x]["t"] = value
-        return found
+        data = {f"{part}s": {"t": value}} if part != "graph" else {"t": value}
+        return [with_data(nx.cycle_graph(n), **data) for n in range(5, 45)]
 
     schema, decisions = GraphSchema(**{f"{part}_numbers": "t"}), []
     for unit in (1.0, 1e-9):
@@ -186,9 +182,8 @@ def test_extreme_numbers_do_not_mask_each_other(of):
     rng, graphs = np.random.default_rng(0), []
     for k in range(40):
         graph = nx.gnp_random_graph(int(rng.integers(6, 12)), 0.35, seed=k)
-        graph.graph["amount"] = float(rng.uniform(1231, 4165))
-        nx.set_node_attributes(graph, {v: float(rng.uniform(5, 50)) for v in graph}, "hours")
-        graphs.append(graph)
+        hours = {"hours": lambda _: float(rng.uniform(5, 50))}
+        graphs.append(with_data(graph, hours, amount=float(rng.uniform(1231, 4165))))
     for graph, factor in ((graphs[3], 1), (graphs[8], 100)):
         if of == "graph":
             graph.graph["amount"] = 95_000.0 * factor
