@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
 from skgraphkde.cli.main import main
 from skgraphkde.graphs.words import Words, singular
+from tests.conftest import with_data
 
 PLAIN = ("nodes", "edges", "graphs")
 CASES = [nx.path_graph(n, nx.DiGraph) for n in range(3, 9)]
@@ -20,24 +21,21 @@ def several(batch):
     return words.nodes, words.edges, words.graphs
 
 
-def with_data(**values):
-    graph = nx.DiGraph([(0, 1, {"hours": 2.0})])
-    for node in graph:
-        graph.nodes[node].update(values)
+def of_data(**values):
+    graph = with_data(nx.DiGraph([(0, 1)]), values, {"hours": 2.0})
     return read_graphs([graph], schema=GraphSchema.everything())
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_words_follow_from_the_data_unless_they_are_given():
     assert several(read_graphs(CASES)) == PLAIN
-    assert several(with_data(hydrogens=1, aromatic="no")) == ("atoms", "bonds", "molecules")
-    assert several(with_data(ms=1.0, status="0", kind="1")) == ("spans", "calls", "traces")
-    assert several(with_data(activity="pay")) == ("steps", "transitions", "cases")
-    assert several(with_data(label="pay")) == ("steps", "transitions", "cases")
-    assert several(with_data(kind="pay")) == PLAIN
+    assert several(of_data(hydrogens=1, aromatic="no")) == ("atoms", "bonds", "molecules")
+    assert several(of_data(ms=1.0, status="0", kind="1")) == ("spans", "calls", "traces")
+    assert several(of_data(activity="pay")) == ("steps", "transitions", "cases")
+    assert several(of_data(label="pay")) == ("steps", "transitions", "cases")
+    assert several(of_data(kind="pay")) == PLAIN
     schema = GraphSchema(node_categories="activity", call={"nodes": "tasks"})
-    graph = nx.DiGraph([(0, 1)])
-    nx.set_node_attributes(graph, "pay", "activity")
+    graph = with_data(nx.DiGraph([(0, 1)]), {"activity": "pay"})
     assert several(read_graphs([graph], schema=schema)) == ("tasks", "transitions", "cases")
 
 

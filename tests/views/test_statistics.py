@@ -128,13 +128,11 @@ def test_what_no_other_view_looks_at(odd):
 
 def constant_within(n_graphs, seed, noise=0.0, unit=1.0):
     """Graphs whose nodes have one number, or nearly so."""
-    rng = np.random.RandomState(seed)
-    return [
-        with_data(
-            graph, {"t": lambda _, x=rng.normal(20, 3): unit * x * (1 + noise * rng.normal())}
-        )
-        for graph in random_graphs(n_graphs, seed, labels="")
-    ]
+    rng, graphs = np.random.RandomState(seed), random_graphs(n_graphs, seed, labels="")
+    for graph in graphs:
+        values = unit * rng.normal(20, 3) * (1 + noise * rng.normal(size=len(graph)))
+        with_data(graph, {"t": values.tolist()})
+    return graphs
 
 
 @pytest.mark.parametrize("unit", [1.0, 3.7, 1e-9])
