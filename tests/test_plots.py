@@ -15,9 +15,8 @@ from matplotlib.colors import same_color
 from matplotlib.path import Path
 from scipy.spatial.distance import cdist, pdist
 
-from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
+from skgraphkde import GraphSchema, read_graphs
 from skgraphkde.datasets import load_mutag
-from skgraphkde.explanation import novel_nodes
 from skgraphkde.plots import draw_molecule, node_kinds, plot_graph, plot_map, plot_scores, smiles_of
 from tests.conftest import random_graphs, with_data
 
@@ -336,14 +335,8 @@ def test_axes_of_the_caller_are_drawn_on(draw):
     assert draw(None) is not ax
 
 
-def test_pictures_of_what_a_detector_returns():
-    detector = GraphKDEDetector().fit(random_graphs(30, seed=1))
-    graphs = random_graphs(20, seed=2)
-    scores = detector.score_samples(graphs)
-    plot_scores(scores, detector.offset_)
-    plot_map(detector.pairwise_distances(graphs), scores, detector.offset_)
-    radii = novel_nodes(detector, graphs[:1])[0]
-    colors = plot_graph(graphs[0], radii, radius=5)
+def test_each_radius_has_a_color():
+    colors = plot_graph(nx.path_graph(3), [0, 3, 6], radius=5)
     np.testing.assert_array_equal(colors.norm(np.arange(7)), range(7))
 
 

@@ -149,6 +149,10 @@ def test_what_is_not_read_is_said(plants):
         ("fit new/00.graphml -o new/00.graphml --force", "is a graph and the output: give another"),
         ("fit normal -o a.skg --node-category t --node-number t", "'t' is named twice"),
         ("fit normal -o a.skg --missing drop", "'drop' is not one of"),
+        *[
+            (f"fit normal -o a.skg --call {words}", "nodes")
+            for words in ("steps", "node=steps", "nodes=steps,nodes=acts")
+        ],
         ("fit normal", "Missing option '-o' / '--output'"),
         ("scroe model.skg", "No such command 'scroe'"),
         ("score model.skg", "Missing argument 'GRAPHS...'"),

@@ -58,12 +58,6 @@ def test_what_was_skipped_is_on_the_page(here):
     assert "bad.gml cannot be read as GML" in parsed.texts["li"][0]
 
 
-def test_an_own_detector(here, own):
-    run(f"fit normal -o own.skg --detector {own}:EdgeCount")
-    run(f"report own.skg new -o page.html --detector {own}:EdgeCount")
-    assert len(page(here).rows) == 7
-
-
 def test_find(tmp_path):
     folder = tmp_path / "worlds"
     folder.mkdir()

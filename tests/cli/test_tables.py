@@ -67,19 +67,6 @@ def test_parquet(given):
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
-def test_categories_are_text_in_every_file(tmp_path, monkeypatch):
-    """A column whose cells look like numbers in one file and not in another."""
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    for name, codes in (("known", ["1", "2", "A"]), ("new", ["1", "2"])):
-        rows = [(g, u, u + 1, codes[rng.integers(len(codes))]) for g in range(12) for u in range(6)]
-        frame = pd.DataFrame(rows, columns=["graph", "source", "target", "code"])
-        frame.to_csv(f"{name}.csv", index=False)
-    run("fit known.csv --graph-column graph --edge-category code -o model.skg")
-    result = run("score model.skg new.csv --graph-column graph")
-    assert "did not see" not in result.stderr
-
-
 @pytest.mark.parametrize(
     ("command", "code", "message"),
     [
@@ -163,18 +150,6 @@ def test_graphs_of_several_zips_have_names_of_their_own(alike):
     assert rows[0]["graph"] == "plain.zip#case0"
 
 
-def test_a_damaged_zip_of_tables_is_named(alike):
-    content = bytearray(Path("plain.zip").read_bytes())
-    with zipfile.ZipFile("plain.zip") as archive:
-        start = archive.getinfo("edges.csv").header_offset
-    content[start + 60 : start + 90] = bytes(30)
-    Path("plain.zip").write_bytes(content)
-    assert (
-        "plain.zip/edges.csv is damaged"
-        in run(f"fit plain.zip -o x.skg {READ}", exit_code=1).stderr
-    )
-
-
 def test_tables_that_commands_wrote_are_no_graphs(tmp_path, monkeypatch):
     draw_little(monkeypatch)
     monkeypatch.chdir(tmp_path)
@@ -222,14 +197,6 @@ def test_an_identifier_is_not_read_and_no_option_would(given):
     assert "Not read: graph attribute 'url' (an identifier)\n" in result.stderr
     assert "--schema all" not in Path("page.html").read_text(encoding="utf-8")
     assert "to read these" not in run(f"fit edges.csv -o model.skg {options}").stdout
-
-
-def test_errors_say_that_a_name_is_that_of_a_graph(given):
-    frame = pd.read_csv("nodes.csv")
-    frame.loc[9, "who"] = None
-    frame.to_csv("nodes.csv", index=False)
-    error = run(f"fit edges.csv -o model.skg {GIVEN} --schema all", exit_code=1).stderr
-    assert error.startswith("Error: graph 'case0', node ")
 
 
 def test_a_column_of_smiles(here):

@@ -175,14 +175,6 @@ def test_what_to_look_at_next():
     assert not set(detector.suggest(1000)) & set(np.flatnonzero(detector.verdicts_))
 
 
-def test_a_copy_of_a_judged_graph_is_not_suggested():
-    graphs = [nx.gnp_random_graph(10, 0.3, seed=seed) for seed in range(30)]
-    verdicts = np.zeros(31, dtype=int)
-    verdicts[4] = 1
-    detector = GraphKDEDetector().fit([*graphs, graphs[4].copy()], verdicts=verdicts)
-    assert not {4, 30} & set(detector.suggest(31))
-
-
 def test_a_suggestion_needs_scores_of_all_graphs():
     graphs = cases(40, 0, "")
     with pytest.raises(NotFittedError):

@@ -15,13 +15,11 @@ from tests.graphs.test_schema import EVERYTHING, PLANTS
 
 def test_sizes():
     batch = read_graphs([nx.path_graph(3), nx.empty_graph(1), nx.complete_graph(4)])
-    assert len(batch) == 3
-    assert batch.shape == (3,)
-    assert batch.n_nodes == 8
-    assert batch.n_nodes_per_graph.tolist() == [3, 1, 4]
-    assert batch.n_edges_per_graph.tolist() == [2, 0, 6]
-    assert batch.degrees.tolist() == [1, 2, 1, 0, 3, 3, 3, 3]
-    assert batch.graph_of_node.tolist() == [0, 0, 0, 1, 2, 2, 2, 2]
+    assert (len(batch), batch.shape, batch.n_nodes) == (3, (3,), 8)
+    per_graph = {"n_nodes_per_graph": [3, 1, 4], "n_edges_per_graph": [2, 0, 6]}
+    per_node = {"degrees": [1, 2, 1, 0, 3, 3, 3, 3], "graph_of_node": [0, 0, 0, 1, 2, 2, 2, 2]}
+    for name, expected in (per_graph | per_node).items():
+        assert getattr(batch, name).tolist() == expected
     assert repr(batch) == "GraphBatch(n_graphs=3, n_nodes=8, n_edges=8)"
 
 

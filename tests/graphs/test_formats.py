@@ -169,14 +169,6 @@ def test_triples_keep_what_only_labels_or_keys_name():
     assert batch.attributes.tolist() == [[0.5, 1], [2, 3], [1, 1], [4, 5]]
 
 
-def test_grakel_reads_the_same_graphs():
-    grakel = pytest.importorskip("grakel")
-    graph = nx.karate_club_graph()
-    with_data(graph, {"label": lambda v: graph.degree[v]})
-    triples = list(grakel.graph_from_networkx([graph], node_labels_tag="label"))
-    assert_same(read_graphs(triples), read_graphs([graph]))
-
-
 @pytest.mark.parametrize("graph_format", ["auto", "all", "adjacency", "dictionary"])
 def test_objects_of_grakel(graph_format):
     grakel = pytest.importorskip("grakel")

@@ -154,11 +154,6 @@ def test_edge_data_by_pairs(graph, expected):
     np.testing.assert_array_equal(batch.edge_attributes[:, 0], expected)
 
 
-def test_two_values_of_one_edge():
-    twice = {"edges": EDGES[:1], "edge_data": {"label": {(0, 1): "a", (1, 0): "b"}}}
-    check_refused(twice, r"two values of 'label' for the edge \(0, 1\)")
-
-
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
 @pytest.mark.parametrize("values", [(True, 0.5, 2.0), (pd.NA, 1.0, 2.0), (2, "a", 3), (None, 1, 2)])
 def test_all_does_not_depend_on_the_order_of_the_nodes(values, order):

@@ -94,7 +94,3 @@ def test_the_shell_takes_words(tmp_path):
     found = CliRunner().invoke(main, [*options, "nodes=steps, graphs=cases"])
     assert not found.exit_code, found.output
     assert load(model).schema_.words[::2] == ("step", "edge", "case")
-    for wrong in ("steps", "node=steps", "nodes=steps,nodes=acts"):
-        found = CliRunner().invoke(main, [*options, wrong, "--force"])
-        assert found.exit_code == 2
-        assert "nodes" in found.output

@@ -348,22 +348,3 @@ def test_swaps_are_uniform():
 
 
 # -- specifications --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("twins", "message"),
-    [
-        (Twins(swap_ratio=0, edges=None), "twins are copies of the graphs: raise swap_ratio, or"),
-        (Twins(swap_ratio=1.1), "'swap_ratio' parameter of Twins must be"),
-        (Twins(edges="all"), "'edges' parameter of Twins must be"),
-        (Twins(edges=SpectralEdges(max_ratio=0.9)), "'max_ratio' parameter of SpectralEdges must"),
-        (Twins(edges=SpectralEdges((0.8, 0.5))), r"0 < tau_1 <= tau_2 <= 1. Got \(0.8, 0.5\)"),
-        (Twins(edges=SpectralEdges((0.5,))), "must be .tau_1, tau_2. with"),
-        (Twins(edges=SpectralEdges((0.5, "x"))), "must be .tau_1, tau_2. with"),
-        (Twins(edges=SpectralEdges(0.5)), "'energy_thresholds' parameter of SpectralEdges must be"),
-    ],
-)
-def test_bad_parameters(twins, message):
-    detector = GraphKDEDetector(encoder=GCN(), training=Contrastive(twins=twins))
-    with pytest.raises(ValueError, match=message):
-        detector.fit(random_graphs(4))

@@ -90,15 +90,6 @@ def test_a_new_pair_of_steps_is_found_though_persons_are_new_everywhere(odd, wor
     assert not any("(who)" in reason for reason in reasons)  # new pairs of persons are usual
 
 
-def test_alike_cases_have_what_nobody_else_has_as_a_reason():
-    alike = [case(600 + i, ["create", "check", "approve", "pay", "post"]) for i in range(4)]
-    detector = GraphKDEDetector(schema=SCHEMA, random_state=0).fit([*KNOWN, *alike])
-    reasons = explain(detector)
-    for name in range(80, 84):
-        [*texts] = reasons["reason"][reasons["graph"] == name]
-        assert any("pay -> post (in 3 of 83 other graphs)" in text for text in texts)
-
-
 def test_the_order_of_names_does_not_decide_which_category_is_the_step():
     def case(seed, same=False):
         rng, steps = np.random.default_rng(seed), ["create", "check", "approve", "pay"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
-from skgraphkde.explanation import explain, results
+from skgraphkde.explanation import results
 from skgraphkde.views.rows import winsorized
 from tests.conftest import random_graphs, with_data
 from tests.graphs.test_relations import typed_graphs
@@ -102,28 +102,6 @@ def test_scores_equal_the_definition(n_neighbors, seed):
             expected.append(-np.sort(D)[:n_neighbors].mean())
         scores = scores_of(view, graphs, np.full(len(graphs), own))
         np.testing.assert_allclose(scores, expected, atol=1e-6)
-
-
-@pytest.mark.parametrize("odd", ["a lone node", "two pieces"])
-def test_what_no_other_view_looks_at(odd):
-    """Pieces that each look normal."""
-
-    def graph(seed, n=24):
-        labels = {"label": lambda v: "CNO"[(v + seed) % 3]}
-        return with_data(nx.random_labeled_tree(n, seed=seed), labels)
-
-    detector = GraphKDEDetector(views=("density", "statistics"))
-    detector.fit([graph(seed) for seed in range(80)])
-    new = [graph(1000 + seed) for seed in range(20)]
-    for i in range(0, 20, 2):
-        if odd == "a lone node":
-            new[i].add_node("alone", label="C")
-        else:
-            new[i] = nx.disjoint_union(graph(2000 + i, 12), graph(3000 + i, 12))
-    scores = detector.score_samples(new)
-    assert scores[::2].max() < np.median(scores[1::2])
-    text = " ".join(explain(detector, new[:1], n_reasons=20)["reason"])
-    assert "number of separate pieces 2; usually 1" in text
 
 
 def constant_within(n_graphs, seed, noise=0.0, unit=1.0):
