@@ -228,16 +228,6 @@ def test_twins_do_not_depend_on_the_size_of_blocks():
         assert edges_of(twin) == edges_of(other)
 
 
-@pytest.mark.parametrize("directed", [False, True])
-def test_graphs_without_data_of_edges_draw_nothing_for_them(directed):
-    batch, typed = (typed_graphs(6, 0, directed=directed, data=data) for data in (False, True))
-    rng = np.random.RandomState(0)
-    SpectralEdges().twins(batch, rng)
-    assert swap_edges(batch, 0.5, rng) is batch
-    assert swap_edges(typed, 0.0, rng) is typed
-    assert rng.rand() == np.random.RandomState(0).rand()
-
-
 @given(kind=KINDS, seed=st.integers(0, 10**6), ratio=st.sampled_from([0.2, 0.5, 1.0]))
 def test_swapped_edges(kind, seed, ratio):
     batch = typed_graphs(5, seed, max_nodes=12, **kind)

@@ -120,21 +120,16 @@ def test_the_page_says_what_the_user_calls_things(listed):
 
 
 @pytest.mark.parametrize(
-    ("contamination", "sure"),
+    ("contamination", "new", "sure"),
     [
-        ("auto", "In a list of 41 cases that are all usual, about 0 to 3 would stand out, too"),
-        (0.1, "You asked for the oddest 10%: as many stand out in any list"),
+        ("auto", [], "In a list of 41 cases that are all usual, about 0 to 3 would stand out, too"),
+        (0.1, [], "You asked for the oddest 10%: as many stand out in any list"),
+        (0.1, [cases()], "Of 41 cases that are all usual, about 4 to 5 would stand out, too."),
     ],
 )
-def test_a_list_says_how_sure_one_can_be(contamination, sure):
+def test_it_says_how_sure_one_can_be(contamination, new, sure):
     fitted = GraphKDEDetector(schema=CASES, contamination=contamination).fit(cases())
-    assert sure in skgraphkde.report(fitted)
-
-
-def test_new_graphs_say_how_sure_one_can_be():
-    fitted = GraphKDEDetector(schema=CASES, contamination=0.1).fit(cases())
-    html = skgraphkde.report(fitted, cases())
-    assert "Of 41 cases that are all usual, about 4 to 5 would stand out, too." in html
+    assert sure in skgraphkde.report(fitted, *new)
 
 
 def test_new_graphs_that_are_selected_are_counted(detector, new):
