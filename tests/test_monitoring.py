@@ -200,19 +200,24 @@ def test_false_alarms_of_graphs_are_as_few_as_promised():
     assert 0.2 * 5 < np.mean(counts) < 5
 
 
-@pytest.mark.parametrize(("rate", "error"), [(0, ValueError), (0.2, ValueError), ("x", TypeError)])
-def test_rates_out_of_range(rate, error, detector):
-    with pytest.raises(error, match=r"^false_alarm_rate "):
+COUNT = EdgeCount().fit(random_graphs(12))
+PLAIN = EdgeCount(calibration="train").fit(random_graphs(12))
+
+
+@pytest.mark.parametrize(
+    ("detector", "rate", "error", "message"),
+    [
+        (COUNT, 0, ValueError, "^false_alarm_rate "),
+        (COUNT, 0.2, ValueError, "^false_alarm_rate "),
+        (COUNT, "x", TypeError, "^false_alarm_rate "),
+        (EdgeCount(), 0.001, NotFittedError, "is not fitted"),
+        (1, 0.001, TypeError, "must be a fitted BaseGraphDetector, got 1"),
+        (PLAIN, 0.001, ValueError, "calibration='split', or 'loo'"),
+    ],
+)
+def test_what_cannot_be_watched(detector, rate, error, message):
+    with pytest.raises(error, match=message):
         DriftMonitor(detector, false_alarm_rate=rate)
-
-
-def test_detectors_that_cannot_be_watched():
-    with pytest.raises(NotFittedError):
-        DriftMonitor(GraphKDEDetector())
-    with pytest.raises(TypeError, match="must be a fitted BaseGraphDetector, got 1"):
-        DriftMonitor(1)
-    with pytest.raises(ValueError, match="calibration='split', or 'loo'"):
-        DriftMonitor(GraphKDEDetector(calibration="train").fit(random_graphs(12)))
 
 
 @pytest.mark.parametrize("views", ["auto", "density"])

@@ -93,8 +93,17 @@ def test_nothing_is_checked_before_validate(specification):
         (Propagation(-1), "'n_layers' parameter of Propagation"),
         (GCN(n_layers=0), "'n_layers' parameter of GCN"),
         (GCN(dropout=1.0), "'dropout' parameter of GCN"),
-        (MMD(gammas=[1e11]), "'gammas' parameter of MMD"),
+        *[
+            (MMD(gammas=x), "'gammas' parameter of MMD must be a list of numbers between")
+            for x in ((), (1.0, -1.0), (1.0, np.nan), (1e11,), [[1.0]])
+        ],
         (MMD(gammas="wide"), "'gammas' parameter of MMD"),
+        (MMD(estimator="best"), "'estimator' parameter of MMD must be"),
+        (MMD(method="fast"), "'method' parameter of MMD must be"),
+        (MMD(n_components=0), "'n_components' parameter of MMD must be"),
+        (MMD(n_components=7), "n_components must be even, .* Got 7 instead"),
+        (MMD(method="random_features", n_components=7), "n_components must be even"),
+        (MMD(method="exact", n_components=8), "method='exact' has none: omit it, or use"),
         (Novelty(-1), "'radius' parameter of Novelty"),
         (Novelty(2.5), "'radius' parameter of Novelty"),
         (Novelty(categories="element"), "'categories' parameter of Novelty"),

@@ -54,14 +54,15 @@ def test_concatenate_undoes_slicing_and_merges_vocabularies(batch):
 
 
 def test_concatenate_refuses_what_does_not_fit():
-    plain, labeled = read_graphs([nx.path_graph(2)]), read_graphs(random_graphs(1))
+    labeled, plain = (read_graphs(random_graphs(1, labels=x)) for x in ("C", ""))
     wide, narrow = (read_graphs(random_graphs(1, labels="", n_attributes=p)) for p in (3, 2))
-    with pytest.raises(ValueError, match=r"batches differ .* node categories none and 'label'"):
-        GraphBatch.concatenate([plain, labeled])
-    with pytest.raises(ValueError, match=r"node numbers 'x' \(3\) and 'x' \(2\)"):
-        GraphBatch.concatenate([wide, narrow])
-    with pytest.raises(ValueError, match="nothing to concatenate"):
-        GraphBatch.concatenate([])
+    for batches, message in (
+        ([plain, labeled], r"batches differ .* node categories none and 'label'"),
+        ([wide, narrow], r"node numbers 'x' \(3\) and 'x' \(2\)"),
+        ([], "nothing to concatenate"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            GraphBatch.concatenate(batches)
 
 
 def test_unweighted_edges_have_no_weight_in_networkx(batch):

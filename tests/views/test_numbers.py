@@ -88,11 +88,6 @@ def test_usual_values_that_do_not_belong_together(odd, text):
     assert first.str.contains(text, regex=False).mean() > 0.8
 
 
-def test_graphs_without_numbers_are_refused():
-    with pytest.raises(ValueError, match=r"Numbers needs numbers .* or omit the view"):
-        GraphKDEDetector(views=("density", "numbers")).fit([nx.cycle_graph(n) for n in (3, 4, 5)])
-
-
 def graphs_of(seeds, **draws):
     """Random graphs whose nodes have data that functions draw, from a generator and the node."""
     graphs = []
