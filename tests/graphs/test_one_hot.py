@@ -38,21 +38,12 @@ def as_table(graph, width=3):
     return {"num_nodes": len(graph), "edges": list(graph.edges), "x": block}
 
 
-def as_data(graph, width=3):
-    """The layout of PyTorch Geometric."""
-    torch, data = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.data")
-    A, x = as_arrays(graph, width)
-    edges = torch.tensor(np.array(A.nonzero()))
-    return data.Data(x=torch.tensor(x, dtype=torch.float), edge_index=edges, num_nodes=len(graph))
-
-
 LAYOUTS = {
     "lists": one_hot,
     "tuples": lambda graph, width=3: one_hot(graph, width, tuple),
     "arrays": lambda graph, width=3: one_hot(graph, width, np.array),
     "matrices": as_arrays,
     "table": as_table,
-    "PyG": as_data,
 }
 
 

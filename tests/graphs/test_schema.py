@@ -154,18 +154,6 @@ def test_missing_values_are_an_error_or_evidence():
     assert_same(GraphBatch.concatenate([batch, batch])[0], batch)
 
 
-def test_graphs_in_which_everything_is_missing_are_scored():
-    detector = GraphKDEDetector(schema=SCHEMA).fit([*PLANTS, *map(with_gaps, range(3))])
-    assert {"temp missing", "kind=None"} <= {*detector.model_.features.get_feature_names_out()}
-    empty = plant()
-    for data in empty.nodes.values():
-        data.clear()
-    scores = detector.score_samples([empty, PLANTS[0]])
-    assert np.isfinite(scores).all()
-    assert scores[0] < scores[1]
-    np.testing.assert_allclose(detector.score_samples([empty]), scores[:1], rtol=1e-9)
-
-
 # -- what is refused -------------------------------------------------------------------------------
 
 
@@ -303,14 +291,6 @@ def test_running_numbers_and_times_are_left_out_of_all():
     assert sorted(found) == sorted(DATA)
     named = GraphSchema(graph_numbers=("nr", "start_time"), graph_categories=None)
     assert len(GraphKDEDetector(schema=named).fit(graphs).schema_.graph_numbers) == 2
-
-
-def test_a_running_number_of_edges():
-    graphs = [nx.gnm_random_graph(5, 6, seed=i) for i in range(12)]
-    for i, graph in enumerate(graphs):
-        with_data(graph, None, {"row": list(range(6 * i, 6 * i + 6))})
-    with pytest.warns(UserWarning, match=r"edge attribute 'row' \(a running number\)"):
-        GraphKDEDetector(schema="all").fit(graphs)
 
 
 # -- what an adversary found -----------------------------------------------------------------------
