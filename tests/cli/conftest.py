@@ -72,6 +72,16 @@ def column(rows, name):
     return np.array([float(row[name]) for row in rows])
 
 
+def write_cases(folder, graphs):
+    """Tables of the edges and the nodes of cases, which are named c00, c01 and so on."""
+    edges, nodes = ["case,source,target"], ["case,node,step"]
+    for i, graph in enumerate(graphs):
+        edges += [f"c{i:02d},{u},{v}" for u, v in graph.edges]
+        nodes += [f"c{i:02d},{node},{step}" for node, step in graph.nodes(data="step")]
+    (folder / "edges.csv").write_text("\n".join(edges))
+    (folder / "nodes.csv").write_text("\n".join(nodes))
+
+
 MODULE = """
 import numpy as np
 from skgraphkde import BaseGraphDetector

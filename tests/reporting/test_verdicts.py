@@ -1,6 +1,5 @@
 """The loop of an analyst: report, mark in a browser, learn, report."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from selenium.webdriver.common.by import By
@@ -8,8 +7,9 @@ from selenium.webdriver.common.by import By
 import skgraphkde
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.verdicts import read_verdicts
-from tests.cli.conftest import run
+from tests.cli.conftest import run, write_cases
 from tests.conftest import random_graphs
+from tests.detectors.test_groups import cases
 from tests.reporting.conftest import draw_little
 from tests.reporting.test_browser import browser, until  # noqa: F401
 
@@ -29,7 +29,7 @@ def pressed(row):
 
 # -- find, mark, find again ------------------------------------------------------------------------
 
-FRAUDS = {f"case{i:03d}" for i in range(80, 86)}  # paid before they were approved
+ODD = {f"c{i}" for i in range(80, 86)}  # paid before they were posted
 
 
 @pytest.fixture
@@ -37,22 +37,7 @@ def tables(tmp_path, monkeypatch):
     """Tables of the cases of 86 orders."""
     monkeypatch.chdir(tmp_path)
     draw_little(monkeypatch)
-    rng = np.random.RandomState(0)
-    edges, nodes = ["case,source,target"], ["case,node,step"]
-    for i in range(86):
-        steps = ["Receive", "Match", "Approve", "Post", "Pay"]
-        for _ in range(rng.poisson(0.6)):
-            steps[2:2] = ["Correct", "Match"]
-        for optional, before in (("Query", "Match"), ("Remind", "Pay"), ("Check", "Post")):
-            if rng.rand() < 0.3:
-                steps.insert(steps.index(before), optional)
-        if i >= 80:
-            steps.remove("Approve")
-            steps.append("Approve")
-        nodes += [f"case{i:03d},{node},{step}" for node, step in enumerate(steps)]
-        edges += [f"case{i:03d},{node},{node + 1}" for node in range(len(steps) - 1)]
-    (tmp_path / "edges.csv").write_text("\n".join(edges))
-    (tmp_path / "nodes.csv").write_text("\n".join(nodes))
+    write_cases(tmp_path, cases(80, 6, "category"))
     return tmp_path
 
 
@@ -88,14 +73,14 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     run(f"{FIND} -o page.html")
     rows = opened(browser, tables)
     assert not browser.find_element(By.ID, "save").is_enabled()
-    name = next(x for x, row in rows.items() if "Pay -> Approve" in row.text)
+    name = next(x for x, row in rows.items() if "Pay -> Post" in row.text)
     group = rows[name]
     assert name.startswith("6 graphs alike")
 
     # Round 1: the group is opened, and one of its members is marked; a normal graph, too.
     group.find_element(By.TAG_NAME, "button").click()
     members = browser.find_elements(By.CSS_SELECTOR, ".opened .members > li")
-    assert {x.find_element(By.TAG_NAME, "summary").text.split()[1] for x in members} == FRAUDS
+    assert {x.find_element(By.TAG_NAME, "summary").text.split()[1] for x in members} == ODD
     first = members[0]
     first.find_element(By.TAG_NAME, "summary").click()
     assert "Score" in first.find_element(By.CSS_SELECTOR, "article p").text
@@ -107,7 +92,7 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     assert pressed(rows[alone]) == []  # a second click takes a mark back
     marked(rows[alone], "normal")
     table = saved(browser, tables)
-    known = {name for name in FRAUDS if table[name] == "anomaly"}
+    known = {name for name in ODD if table[name] == "anomaly"}
     assert len(known) == 1
     assert table[alone] == "normal"
     assert (table != "").sum() == 2
@@ -119,7 +104,7 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     assert pressed(rows[confirmed]) == ["anomaly"]
     assert pressed(rows[alone]) == ["normal"]
     assert "Learned from 1 confirmed anomaly and 1 graph judged normal." in browser.page_source
-    group = next(row for row in rows.values() if "Pay -> Approve" in row.text)
+    group = next(row for row in rows.values() if "Pay -> Post" in row.text)
     group.find_element(By.CSS_SELECTOR, ":scope > td button.mark[value=anomaly]").click()
     assert pressed(group) == []  # some are not flagged: the row opens first
     assert browser.find_elements(By.CSS_SELECTOR, ".opened .members > li")
@@ -131,7 +116,7 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     assert pressed(rows[confirmed]) == ["normal"]
     rows[confirmed].find_element(By.TAG_NAME, "button").send_keys("a")  # and which is undone
     table = saved(browser, tables)
-    assert {name for name in table.index if table[name] == "anomaly"} == FRAUDS
+    assert {name for name in table.index if table[name] == "anomaly"} == ODD
 
     # Round 3: a spreadsheet has saved the table in its own way.
     text = (tables / "verdicts.csv").read_text(encoding="utf-8-sig")
@@ -140,9 +125,9 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     )
     run(f"{FIND} --verdicts verdicts.csv -o page.html --save model.skg")
     rows = opened(browser, tables)
-    assert all(pressed(rows[name]) == ["anomaly"] for name in FRAUDS)
+    assert all(pressed(rows[name]) == ["anomaly"] for name in ODD)
     assert "Learned from 6 confirmed anomalies and 1 graph judged normal." in browser.page_source
-    assert not any("Pay -> Approve" in row.text for row in rows.values())
+    assert not any("Pay -> Post" in row.text for row in rows.values())
     learned = skgraphkde.load("model.skg")
     assert (learned.verdicts_ == -1).sum() == 6
     assert browser.get_log("browser") == []
@@ -153,7 +138,7 @@ def test_the_filter_finds_members_of_groups(browser, tables):  # noqa: F811
     rows = opened(browser, tables)
     n = len(rows)
     field = browser.find_element(By.CSS_SELECTOR, ".dt-search input")
-    field.send_keys("case083")
+    field.send_keys("c83")
     until(lambda: len(browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")) < n)
     [row] = browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")
     assert "6 graphs alike" in row.text
