@@ -16,8 +16,8 @@ STEPS = ["create", "check", "approve", "post", "pay"]
 
 def case(seed, steps=STEPS, clerk=()):
     """A case of a process, in which a machine does one step, and persons the others."""
-    people = np.random.RandomState(seed).permutation(40)
-    who = ["machine" if step == "check" else f"P{people[i]}" for i, step in enumerate(steps)]
+    people = iter(np.random.RandomState(seed).permutation(40))
+    who = ["machine" if step == "check" else f"P{next(people)}" for step in steps]
     for node in clerk:
         who[node] = "P3"
     return with_data(nx.path_graph(len(steps), nx.DiGraph), {"step": steps, "who": who})
