@@ -62,7 +62,7 @@ def test_what_was_skipped_is_on_the_page(here):
 def test_find(tmp_path):
     folder = tmp_path / "worlds"
     folder.mkdir()
-    graphs = {f"world{i}": nx.connected_watts_strogatz_graph(14, 4, 0.1, i) for i in range(40)}
+    graphs = {f"world{i}": nx.connected_watts_strogatz_graph(14, 4, 0.1, seed=i) for i in range(40)}
     for name, graph in (graphs | {"star": nx.star_graph(14)}).items():
         nx.write_graphml(with_data(graph, {"size": 1.5}), folder / f"{name}.graphml")
     path = tmp_path / "page.html"
