@@ -297,6 +297,19 @@ def test_a_value_never_seen_is_the_first_reason_whatever_the_numbers():
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_number_between_others_is_told_with_those_next_to_it():
+    rng = np.random.default_rng(0)
+    known = rng.choice([10.0, 20.0], (40, 3)) + rng.random((40, 3)).round(2)
+    numbers = [*known.tolist(), [10.5, 14.0, 20.5]]
+    *graphs, new = (with_data(nx.path_graph(3), {"ms": of_graph}) for of_graph in numbers)
+    detector = GraphKDEDetector(schema=GraphSchema(node_numbers="ms")).fit(graphs)
+    below, above = known[known < 14].max(), known[known > 14].min()
+    near = f"nearest of 120 like it: {below:.3g} and {above:.3g}"
+    said = explain(detector, [new])["reason"].tolist()
+    assert f"ms 14 of node 1: within the usual range; {near}" in said
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("n", "is_rare"), [(3, True), (5, False)])
 def test_what_one_in_twenty_have_is_rare(n, is_rare):
     known = [log(seed, rare=seed < n) for seed in range(60)]

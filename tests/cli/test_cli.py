@@ -1,6 +1,5 @@
 """`fit` and `info`, and what all commands do with options, models, files and errors."""
 
-import importlib
 import re
 import shlex
 import subprocess
@@ -212,15 +211,6 @@ def test_paths_on_standard_input(here, end):
     listed = end.join(["a b.graphml", "new/01.graphml", ""])
     expected = run("score model.skg new 'a b.graphml'").stdout  # each file once
     assert run("score model.skg new -", listed=listed).stdout == expected
-
-
-def test_an_interrupt(here, monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(importlib.import_module("skgraphkde.cli.score"), "judge", interrupt)
-    assert run("score model.skg new -o rows.csv", exit_code=130).stderr == "Interrupted\n"
-    assert not (here / "rows.csv").exists()
 
 
 # -- help ------------------------------------------------------------------------------------------

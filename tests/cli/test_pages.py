@@ -108,7 +108,8 @@ def test_an_interrupted_find_leaves_nothing(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Page, "html", interrupted)
-    run(f"find {tmp_path / 'few.smi'} -o {here}", exit_code=130)
+    result = run(f"find {tmp_path / 'few.smi'} -o {here}", exit_code=130)
+    assert result.stderr.endswith("Interrupted\n")
     assert [path.name for path in tmp_path.iterdir()] == ["few.smi"]
 
 

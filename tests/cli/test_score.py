@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 import skgraphkde
-from skgraphkde import GraphKDEDetector
 from skgraphkde.explanation import results
 from tests.cli.conftest import NEW, READ, column, read, run, table
 from tests.conftest import with_data
@@ -96,13 +95,6 @@ def test_warnings_are_one_line_and_said_once(here):
     warning = "Warning: node labels that fit did not see: Kr, Xe of 'element'\n"
     result = run("score model.skg a.graphml b.graphml c.graphml --reasons")
     assert result.stderr == warning
-
-
-def test_a_model_saved_by_the_library_reads_default_names(here):
-    GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(5, 25)]).save("cycles.skg")
-    nx.write_gml(nx.star_graph(9), "star.gml")
-    [row] = table(run("score cycles.skg star.gml").stdout)
-    assert row["verdict"] == "anomaly"
 
 
 def test_names_that_are_no_text_do_not_end_a_run(here):

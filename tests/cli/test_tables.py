@@ -14,6 +14,7 @@ import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema, load, read_tables
 from tests.cli.conftest import run
+from tests.graphs.test_logs import exported, span
 from tests.graphs.test_tables import COLUMNS, tables
 from tests.reporting.conftest import draw_little
 
@@ -251,17 +252,15 @@ def test_event_logs_and_spans_in_one_command(tmp_path, monkeypatch):
             rows.append(
                 f"{case};{step};2026-01-05 {9 + k}:{rng.integers(10, 60)};{rng.integers(3)}"
             )
-            ids = {"traceId": str(case), "spanId": str(k), "parentSpanId": str(k - 1) * (k > 0)}
             times = {"startTimeUnixNano": 0, "endTimeUnixNano": int(rng.integers(10**6))}
-            spans.append({**ids, **times, "name": step})
+            spans.append(span(str(case), str(k - 1) * (k > 0), str(k), **times, name=step))
     Path("log.csv").write_text("\n".join(rows))
     options = "--case no --activity what --timestamp when --resource who --schema all"
     result = run(f"find log.csv -o log.html {options}")
     assert "node categories 'label', 'who'; edge numbers 'hours'" in result.stderr
     assert "log.csv#0: " in result.stdout
     for k in (0, 1):
-        document = {"resourceSpans": [{"scopeSpans": [{"spans": spans[k::2]}]}]}
-        Path(f"{k}.json").write_text(json.dumps(document))
+        Path(f"{k}.json").write_text(json.dumps(exported("shop", *spans[k::2])))
     result = run("find 0.json 1.json --spans -o spans.html")
     assert "of 30 traces" in result.stdout
     assert "  0: " in result.stdout

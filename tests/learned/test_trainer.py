@@ -19,7 +19,7 @@ from skgraphkde import (
     Twins,
     read_graphs,
 )
-from skgraphkde.learned.trainer import Trainer, _learning_rate_factor, _split, log_densities
+from skgraphkde.learned.trainer import Trainer, _split, log_densities
 from skgraphkde.propagation import MessageFlow
 from skgraphkde.views import kernels
 from skgraphkde.views.embedding import Embedding
@@ -223,12 +223,3 @@ def test_held_out_graphs_are_neither_trained_on_nor_references(data):
 )
 def test_batches_have_two_graphs_or_more(n, batch_size, sizes):
     assert [len(part) for part in _split(np.arange(n), batch_size)] == sizes
-
-
-def test_learning_rate_warms_up_and_decays():
-    factors = [_learning_rate_factor(t) for t in np.linspace(0, 1, 101)]
-    assert factors[0] < 0.02
-    assert factors[10] == 1
-    assert (np.diff(factors[:11]) > 0).all()
-    assert (np.diff(factors[10:]) < 0).all()
-    assert factors[-1] == pytest.approx(0)
