@@ -28,12 +28,15 @@ def of_data(**values):
 
 @pytest.mark.filterwarnings("ignore")
 def test_words_follow_from_the_data_unless_they_are_given():
-    assert several(read_graphs(CASES)) == PLAIN
-    assert several(of_data(hydrogens=1, aromatic="no")) == ("atoms", "bonds", "molecules")
-    assert several(of_data(ms=1.0, status="0", kind="1")) == ("spans", "calls", "traces")
-    assert several(of_data(activity="pay")) == ("steps", "transitions", "cases")
-    assert several(of_data(label="pay")) == ("steps", "transitions", "cases")
-    assert several(of_data(kind="pay")) == PLAIN
+    for words, data in (
+        (PLAIN, {}),
+        (("atoms", "bonds", "molecules"), {"hydrogens": 1, "aromatic": "no"}),
+        (("spans", "calls", "traces"), {"ms": 1.0, "status": "0", "kind": "1"}),
+        (("steps", "transitions", "cases"), {"activity": "pay"}),
+        (("steps", "transitions", "cases"), {"label": "pay"}),
+        (PLAIN, {"kind": "pay"}),
+    ):
+        assert several(of_data(**data)) == words
     schema = GraphSchema(node_categories="activity", call={"nodes": "tasks"})
     graph = with_data(nx.DiGraph([(0, 1)]), {"activity": "pay"})
     assert several(read_graphs([graph], schema=schema)) == ("tasks", "transitions", "cases")
