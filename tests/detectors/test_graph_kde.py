@@ -222,6 +222,19 @@ def test_verdicts_on_copies_of_one_graph_do_not_depend_on_rounding():
     assert detector.predict([nx.star_graph(11)]) == [-1]
 
 
+@pytest.mark.parametrize("n_views", [1, 2])
+def test_the_correction_does_not_depend_on_rounding(n_views):
+    """All distances to the nearest neighbor are 0, and the order of graphs decides its sign."""
+    graphs = [nx.complete_graph(n) for n in range(3, 40)]
+    graphs += [nx.cycle_graph(n) for n in range(3, 40)]
+    detector = GraphKDEDetector(features=NodeFeatures("given"), views=densities()[-n_views:])
+    corrections = set()
+    for ordered in (graphs, graphs[::-1]):
+        views = detector.fit(ordered).model_.views
+        corrections.add(tuple(view.distance_.correction for view in views))
+    assert len(corrections) == 1
+
+
 def test_each_long_stage_of_a_fit_shows_its_blocks(capsys, train):
     """Blocks are as small as a graph, so that each stage has several."""
     with config_context(working_memory=0.01):
