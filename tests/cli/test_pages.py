@@ -156,10 +156,10 @@ def test_find_writes_a_table_and_a_model(orders):
     rows = written(orders / "scores.csv")
     columns = ["graph", "score", "decision", "verdict", "p_value", "group", "reason", "codes"]
     assert list(rows[0]) == columns
-    assert [row["codes"] for row in rows] == [
-        "; ".join(f"{x.kind}: {x.what}" for x in some.itertuples() if x.strength >= 1)
-        for _, some in explain(detector).groupby("graph")
-    ]
+    strong = explain(detector).query("strength >= 1")
+    codes = (strong["kind"] + ": " + strong["what"]).groupby(strong["graph"]).agg("; ".join)
+    for i, row in enumerate(rows):  # reasons of all graphs would take far longer
+        assert row["codes"] == (codes.get(i, "") if row["verdict"] == "anomaly" else "")
     assert [row["graph"] for row in rows] == [f"c{i:02d}" for i in range(60)]
     np.testing.assert_allclose([float(x["score"]) for x in rows], detector.training_scores_)
     assert len({row["group"] for row in rows[57:]} - {""}) == 1

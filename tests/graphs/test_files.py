@@ -1142,12 +1142,9 @@ def test_a_file_of_a_zip_is_named(tmp_path):
     assert list(iter_graphs(find_files([path]), on_error=errors.append)) == []
     assert str(errors[0]).startswith(f"{path}/bad.json cannot be read as node-link JSON")
     assert re.search("cases.csv: the column 'case' looks.*in the zip edges.csv", str(errors[1]))
-    path = tmp_path / "b.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("edges.csv", "graph,source,target\n1,u,v\n")
-    path.write_bytes(path.read_bytes().replace(b"u,v", b"u,w"))
-    with pytest.raises(ValueError, match=r"b\.zip/edges\.csv is damaged"):
-        read_batch(find_files([path]))
+    (tmp_path / "b.zip").write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(ValueError, match=r"b\.zip is damaged"):
+        read_batch(find_files([tmp_path / "b.zip"]))
 
 
 def test_folders_behind_links_are_searched_once(tmp_path):

@@ -47,6 +47,7 @@ def test_embedding_without_points(working_memory, monkeypatch):
         assert x.points is None
         assert x.sample(20).tolist() == alone.sample(20).tolist()
         np.testing.assert_array_equal(x[3:5].sizes, y[3:5].sizes)
+        np.testing.assert_array_equal(x[3:5].keys(), alone.keys()[3:5])
 
 
 def test_an_adaptive_distance_keeps_its_points():
