@@ -36,6 +36,22 @@ def random_graphs(n_graphs, seed=0, labels="CNO", n_attributes=0, max_nodes=9):
     return graphs
 
 
+def with_data(graph, nodes=None, edges=None, **of_graph):
+    """The graph, with data: a list has values in order, a function one for each node or edge.
+
+    Anything else is the value of all, and None is none.
+    """
+    for parts, data in ((graph.nodes, nodes or {}), (graph.edges, edges or {})):
+        for name, values in data.items():
+            for i, part in enumerate(parts):
+                value = values[i] if isinstance(values, list) else values
+                value = value(part) if callable(value) else value
+                if value is not None:
+                    parts[part][name] = value
+    graph.graph |= of_graph
+    return graph
+
+
 def densities(*distances, **kernels):
     """A view for each of these distances; without any, for each of two."""
     distances = distances or (MMD(estimator="biased"), MMD(gammas=(1.0,)))

@@ -15,6 +15,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tests.conftest import with_data
+
 METHODS = ("score_samples", "decision_function", "predict")
 
 
@@ -45,10 +47,8 @@ class RowsAsGraphs(OutlierMixin, BaseEstimator):
 
     @staticmethod
     def _graphs(X):
-        graphs = [nx.path_graph(X.shape[1]) for _ in X]
-        for graph, row in zip(graphs, X, strict=True):
-            nx.set_node_attributes(graph, {j: [x, float(j)] for j, x in enumerate(row)}, "x")
-        return graphs
+        path = nx.path_graph(X.shape[1])
+        return [with_data(path.copy(), {"x": lambda j, row=row: [row[j], float(j)]}) for row in X]
 
 
 def check_as_scikit_learn_does(detector):

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 pytest.importorskip("tabulate", reason="the benchmarks are not installed")
 
 from benchmarks import __main__ as command_line
-from benchmarks import harness, paper_protocol, protocol, random_graphs, render
+from benchmarks import harness, paper_protocol, protocol, render
 from benchmarks.methods import DEEP, METHODS
 from benchmarks.paper_tables import MAKERS
 from skgraphkde import GCN, Contrastive, GraphKDEDetector, NodeFeatures, paper_settings
@@ -236,12 +236,3 @@ def test_makers_of_random_graphs(family):
     assert 10 <= sizes.min() <= sizes.max() <= 15
     degrees = drawn.graphs.attributes[:, 0] * (np.repeat(sizes, sizes) - 1)
     np.testing.assert_allclose(degrees, drawn.graphs.degrees)
-
-
-@pytest.mark.parametrize(("scenario", "mean"), [("in_distribution", 0.5), ("sparse", 0.3)])
-def test_a_distribution_shifts(scenario, mean):
-    drawn = random_graphs.make_distribution_shift(scenario, n_train=99, n_test=99, random_state=0)
-    for graphs, expected in ((drawn.train, 0.5), (drawn.test[:99], mean)):
-        n = graphs.n_nodes_per_graph
-        shares = graphs.n_edges_per_graph / (n * (n - 1) / 2)
-        assert shares.mean() == pytest.approx(expected, abs=0.04)

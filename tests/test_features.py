@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.graphs import random_walks
-from tests.conftest import permuted, random_graphs
+from tests.conftest import permuted, random_graphs, with_data
 from tests.graphs.test_relations import typed_graphs
 
 
@@ -27,8 +27,7 @@ def return_probabilities_slow(graph):
 @given(st.integers(0, 10**6), st.sampled_from([7, 2**20]))
 def test_return_probabilities_equal_matrix_powers(directed, seed, width):
     graphs = [nx.gnp_random_graph(n, 0.3, seed=seed, directed=directed) for n in (1, 3, 8, 14)]
-    for graph in graphs:
-        nx.set_edge_attributes(graph, {e: 1.0 + (sum(e) % 3) for e in graph.edges}, "weight")
+    graphs = [with_data(x, None, {"weight": lambda edge: 1.0 + sum(edge) % 3}) for x in graphs]
     expected = np.vstack([return_probabilities_slow(graph) for graph in graphs])
     batch = read_graphs(graphs, schema=GraphSchema(edge_weight="weight"))
     with pytest.MonkeyPatch.context() as patched:
@@ -63,9 +62,7 @@ def test_labels_are_one_hot_and_an_unseen_one_is_zero_with_one_warning():
 
 
 def test_several_categories_have_columns_of_their_own():
-    graph = nx.path_graph(3)
-    for node, (label, kind) in enumerate([("A", 1), ("B", 1), ("A", 2)]):
-        graph.nodes[node].update(label=label, node_type=kind)
+    graph = with_data(nx.path_graph(3), {"label": list("ABA"), "node_type": [1, 1, 2]})
     features = NodeFeatures(("label",)).fit([graph])
     names = ["label=A", "label=B", "node_type=1", "node_type=2"]
     assert features.get_feature_names_out().tolist() == names
@@ -96,11 +93,8 @@ def test_attributes_are_standardized_on_the_training_nodes_beside_raw_ones_and_a
 def in_space(seed, stretch=1.0):
     """A chain of 12 nodes that walks through the plane, and a property that it does not know."""
     rng = np.random.RandomState(seed)
-    graph = nx.path_graph(12)
-    place = stretch * rng.standard_normal((12, 2)).cumsum(axis=0)
-    for node in graph:
-        graph.nodes[node]["x"] = [place[node, 0], rng.standard_normal(), place[node, 1]]
-    return graph
+    x, y = stretch * rng.standard_normal((2, 12)).cumsum(axis=1)
+    return with_data(nx.path_graph(12), {"x": lambda v: [x[v], rng.standard_normal(), y[v]]})
 
 
 @pytest.mark.parametrize("stretch", [1.0, 1e-90, 1e90])
@@ -154,9 +148,10 @@ def test_auto_and_given_look_at_the_training_graphs(labels, n_attributes, auto, 
 @pytest.mark.filterwarnings("ignore:left out of the features")
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
 def test_features_follow_the_nodes(seed, directed, multi):
-    graphs = typed_graphs(4, seed, directed=directed, multi=multi)
-    for graph in graphs:
-        nx.set_node_attributes(graph, {v: [v % 3, v**2 % 5] for v in graph}, "x")
+    graphs = [
+        with_data(graph, {"x": lambda v: [v % 3, v**2 % 5]})
+        for graph in typed_graphs(4, seed, directed=directed, multi=multi)
+    ]
     batch = read_graphs(graphs, schema=GraphSchema(edge_weight="w"))
     transformer = NodeFeatures().fit(batch)
     X = transformer.transform_batch(batch)
@@ -175,9 +170,8 @@ def test_it_is_a_transformer_of_graphs():
 
 @pytest.mark.filterwarnings("ignore:left out of the features", "ignore:not read")
 def test_it_precedes_a_detector_whose_edges_have_several_categories():
-    graphs = typed_graphs(12)
-    for graph in graphs:
-        nx.set_edge_attributes(graph, {edge: sum(edge) % 3 for edge in graph.edges}, "edge_type")
+    kinds = {"edge_type": lambda edge: sum(edge) % 3}
+    graphs = [with_data(graph, None, kinds) for graph in typed_graphs(12)]
     features = NodeFeatures().fit(graphs)
     (back,) = features.transform(graphs[:1]).to_networkx()
     assert {str(name) for *_, name in back.edges.data("label+edge_type")} <= {
@@ -218,22 +212,12 @@ def test_what_fit_saw_must_be_there(kinds, data, message):
         transformer.transform(random_graphs(3, **data))
 
 
-def test_a_warning_of_labels_is_short():
-    known, new = nx.path_graph(3), nx.path_graph(30)
-    nx.set_node_attributes(known, "C", "label")
-    nx.set_node_attributes(new, {node: f"{node}\n" * 10_000 for node in new}, "label")
-    message = r"did not see: 0\\n0\\n.{50,800}, and 25 more of .label.$"
-    with pytest.warns(UserWarning, match=message):
-        NodeFeatures().fit([known]).transform([new])
-
-
 @pytest.mark.parametrize("name", ["temp", "pos"])
 def test_everything_that_is_read_is_used_or_said(name):
     """A smooth number is taken for a position by its name, too, and then not without a word."""
     graphs = [in_space(seed) for seed in range(30)]
-    for graph in graphs:
-        for node in graph:
-            graph.nodes[node][name] = graph.nodes[node].pop("x")[0]
+    for data in (data for graph in graphs for data in graph.nodes.values()):
+        data[name] = data.pop("x")[0]
     batch = read_graphs(graphs, schema="all")
     detector = GraphKDEDetector(schema="all")
     if name == "pos":
@@ -252,17 +236,14 @@ def test_everything_that_is_read_is_used_or_said(name):
 
 def test_categories_that_only_one_graph_has_are_unseen():
     """Against graphs in which they are replaced by a new category."""
-    graphs = [nx.path_graph(4) for _ in range(3)]
     labels = (["A", "B", "X1", "X2"], ["A", "A", "B", "Y"], ["B", "A", "B", "A"])
-    for graph, of_graph in zip(graphs, labels, strict=True):
-        nx.set_node_attributes(graph, dict(enumerate(of_graph)), "label")
+    graphs = [with_data(nx.path_graph(4), {"label": of_graph}) for of_graph in labels]
     batch = read_graphs(graphs)
     features = NodeFeatures().fit(batch)
     forgetful, has_own = features.without_own_values(batch)
     assert has_own.tolist() == [True, True, False]
-    for graph in graphs:
-        for node, label in graph.nodes.data("label"):
-            graph.nodes[node]["label"] = label if label in "AB" else "new"
+    for data in (data for graph in graphs for data in graph.nodes.values()):
+        data["label"] = data["label"] if data["label"] in "AB" else "new"
     expected = features.transform_batch(read_graphs(graphs)).attributes
     np.testing.assert_array_equal(forgetful.transform_batch(batch).attributes, expected)
     without = NodeFeatures(["degree"]).fit(batch)

@@ -16,16 +16,13 @@ import pytest
 import scipy.sparse as sp
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Propagation
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 from tests.graphs.common import PATH, X
 
 
 def path(**of_nodes):
     """A path of three nodes with attributes given as name=values; None leaves a node without."""
-    graph = nx.path_graph(3)
-    for name, values in of_nodes.items():
-        nx.set_node_attributes(graph, {k: x for k, x in enumerate(values) if x is not None}, name)
-    return graph
+    return with_data(nx.path_graph(3), of_nodes)
 
 
 VIEW = nx.subgraph_view(nx.path_graph(6), filter_node=lambda node: node % 3 != 2)
@@ -101,10 +98,8 @@ AB = ("a", "b")
 
 def arrow(where=None, name=None, value=None):
     """A directed path of three nodes with data; one node or edge has another value."""
-    graph = nx.DiGraph([AB, ("b", "c")])
-    nx.set_node_attributes(graph, {v: {"kind": "pump", "temp": 60.0} for v in graph})
     data = {"relation": "feeds", "amount": 1.5, "w": 1.0}
-    nx.set_edge_attributes(graph, dict.fromkeys(graph.edges, data))
+    graph = with_data(nx.DiGraph([AB, ("b", "c")]), {"kind": "pump", "temp": 60.0}, data)
     if where is not None:
         record = graph.edges[where] if isinstance(where, tuple) else graph.nodes[where]
         record[name] = value
@@ -163,9 +158,8 @@ def plants():
     graphs = [nx.compose(arrow(), nx.path_graph(n, nx.DiGraph)) for n in range(12)]
     for i, graph in enumerate(graphs):
         nodes, edges = ("pump", "feeds") if i % 2 else ("valve", "cools")
-        nx.set_node_attributes(graph, {v: {"kind": nodes, "temp": 60.0 + i} for v in graph})
         data = {"relation": edges, "amount": 1.0 + i, "w": 1.0}
-        nx.set_edge_attributes(graph, dict.fromkeys(graph.edges, data))
+        with_data(graph, {"kind": nodes, "temp": 60.0 + i}, data)
     return graphs
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import GraphKDEDetector, load, report
+from skgraphkde import GraphKDEDetector, load, read_graphs, report
 from skgraphkde.calibration import lower_fence
 from skgraphkde.explanation import explain, results
-from skgraphkde.graphs.files import find_files, read_batch
+from tests.conftest import with_data
 
 
 def world(seed):
@@ -17,44 +17,35 @@ def world(seed):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("graphs")
-    for seed in range(40):
-        nx.write_graphml(world(seed), folder / f"world{seed:02}.graphml")
-    nx.write_graphml(nx.star_graph(14), folder / "star.graphml")
-    return folder
+def batch():
+    names = ["star", *(f"world {seed}" for seed in range(40))]
+    return read_graphs([nx.star_graph(14), *map(world, range(40))]).replace(names=names)
 
 
-def test_training_graphs_are_judged_by_the_others(folder):
-    batch = read_batch(find_files([folder]))
+def test_training_graphs_are_judged_by_the_others(batch):
     detector = GraphKDEDetector(contamination="auto").fit(batch)
     found = results(detector)
     assert found["name"].tolist() == list(batch.names)
     np.testing.assert_allclose(found["score"], detector.calibration_scores_)
     lowest = found.loc[found["score"].idxmin()]
-    assert "star.graphml" in lowest["name"]
-    assert lowest["verdict"] == -1
+    assert (lowest["name"], lowest["verdict"]) == ("star", -1)
     assert lowest["p_value"] == pytest.approx(2 / 42)  # it is among the scores
     reasons = explain(detector, k=40)
     assert not any(row.graph in row.references for row in reasons.itertuples())
     # The others alone say the same of it.
-    star = int(found["score"].idxmin())
-    others = GraphKDEDetector().fit(batch[np.delete(np.arange(41), star)])
-    alone = explain(others, batch[star])
-    mine = reasons[reasons["graph"] == star].reset_index()
+    alone = explain(GraphKDEDetector().fit(batch[1:]), batch[0])
+    mine = reasons[reasons["graph"] == 0].reset_index()
     assert set(alone["what"][:3]) & set(mine["what"][:3])
     assert "which compares it with the others" in report(detector)
 
 
-def test_graphs_that_are_not_all_kept_cannot_be_judged_by_the_others(folder):
-    batch = read_batch(find_files([folder]))
+def test_graphs_that_are_not_all_kept_cannot_be_judged_by_the_others(batch):
     detector = GraphKDEDetector(calibration="split", random_state=0, contamination=0.5).fit(batch)
     with pytest.raises(ValueError, match="fit with calibration='loo'"):
         results(detector)
 
 
-def test_a_threshold_that_assumes_no_share(folder, tmp_path):
-    batch = read_batch(find_files([folder]))
+def test_a_threshold_that_assumes_no_share(batch, tmp_path):
     detector = GraphKDEDetector(contamination="auto").fit(batch)
     scores = detector.calibration_scores_
     low, high = np.quantile(scores, [0.25, 0.75])
@@ -76,10 +67,10 @@ def test_at_most_a_tenth_is_below_the_fence(scores):
 
 
 def test_reasons_do_not_depend_on_company_and_are_as_strong_as_by_the_others_alone():
-    graphs = [world(seed) for seed in range(30)]
-    for i, graph in enumerate(graphs):
-        nx.set_node_attributes(graph, {v: "abc"[(v * i) % 3] for v in graph}, "label")
-    nx.set_node_attributes(graphs[7], "z", "label")
+    graphs = [
+        with_data(world(i), {"label": lambda v, i=i: "z" if i == 7 else "abc"[v * i % 3]})
+        for i in range(30)
+    ]
     detector = GraphKDEDetector().fit(graphs)
     found = explain(detector)
     of_odd = found[(found["graph"] == 7) & (found["kind"] == "new")].iloc[0]

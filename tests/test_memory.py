@@ -10,6 +10,7 @@ from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.distances.kernels import draw_frequencies
 from skgraphkde.features import PROJECTED
 from skgraphkde.graphs import random_walks, refinement
+from tests.conftest import with_data
 
 
 def peak(function, *arguments):
@@ -25,15 +26,14 @@ def peak(function, *arguments):
 # -- many labels -----------------------------------------------------------------------------------
 
 
-def labeled(n_graphs, n_nodes, n_labels, first=0):
+def labeled(n_graphs, n_nodes, n_labels):
     """Paths, the labels of each one after the other, and each label in two graphs or more."""
-    graphs = []
-    for i in range(n_graphs):
-        graph = nx.path_graph(n_nodes)
-        for node in graph:
-            graph.nodes[node]["label"] = (first + i * n_nodes // 2 + node) % n_labels
-        graphs.append(graph)
-    return graphs
+    return [
+        with_data(
+            nx.path_graph(n_nodes), {"label": lambda v, k=i * n_nodes // 2: (k + v) % n_labels}
+        )
+        for i in range(n_graphs)
+    ]
 
 
 def test_memory_of_labels_does_not_grow_with_their_number():
@@ -61,9 +61,8 @@ def test_projected_labels_keep_the_distances_of_standardized_columns():
     rng = np.random.default_rng(0)
     values = np.concatenate([np.arange(600), rng.integers(20, size=1400)])
     rng.shuffle(values)
-    graphs = [nx.empty_graph(20) for _ in range(100)]
-    for graph, labels in zip(graphs, values.reshape(100, 20), strict=True):
-        nx.set_node_attributes(graph, dict(enumerate(labels.tolist())), "label")
+    labels = values.reshape(100, 20).tolist()
+    graphs = [with_data(nx.empty_graph(20), {"label": of_graph}) for of_graph in labels]
     X = NodeFeatures(("label",)).fit(graphs).transform(graphs).attributes
     weights = np.sqrt(len(values) / (600 * np.bincount(values)))[values]
     np.testing.assert_allclose((X**2).sum(1), weights**2)  # the mean is 1, as of one-hot rows
@@ -83,14 +82,11 @@ def few_columns(monkeypatch):
 
 def test_projected_labels_of_several_categories_and_unseen_ones(few_columns):
     schema = GraphSchema(node_categories=("kind", "owner"))
-    graphs = [nx.empty_graph(3) for _ in range(4)]
-    for graph in graphs:
-        nx.set_node_attributes(graph, {0: "a", 1: "b", 2: "b"}, "kind")
-        nx.set_node_attributes(graph, {0: "x", 1: "x", 2: "y"}, "owner")
+    data = {"kind": list("abb"), "owner": list("xxy")}
+    graphs = [with_data(nx.empty_graph(3), data) for _ in range(4)]
     features = NodeFeatures(("label",)).fit(read_graphs(graphs, schema=schema))
     X = features.transform(read_graphs(graphs[:1], schema=schema)).attributes
-    nx.set_node_attributes(graphs[0], {0: "new", 1: "new", 2: "a"}, "kind")
-    nx.set_node_attributes(graphs[0], {0: "new", 1: "y", 2: "x"}, "owner")
+    with_data(graphs[0], {"kind": ["new", "new", "a"], "owner": ["new", "y", "x"]})
     with pytest.warns(UserWarning, match="node labels that fit did not see: new"):
         Y = features.transform(read_graphs(graphs[:1], schema=schema)).attributes
     assert not Y[0].any()  # a row is the sum of the signs of its values: a + x, b + x, b + y

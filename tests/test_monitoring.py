@@ -10,11 +10,13 @@ import pytest
 from scipy.stats import beta, kstest
 from sklearn.exceptions import NotFittedError
 
-from skgraphkde import BaseGraphDetector, GraphKDEDetector, LeaveOneOut, monitoring
+from skgraphkde import GraphKDEDetector, LeaveOneOut, monitoring
 from skgraphkde.monitoring import DriftMonitor, OnlinePValues, ShiryaevRoberts
 from tests.conftest import random_graphs
+from tests.detectors.test_base import EdgeCount
 
 SHAPES = [(a, b) for a in (0.25, 0.5, 1, 2, 4) for b in (0.25, 0.5, 1, 2, 4) if (a, b) != (1, 1)]
+P_VALUES = np.random.RandomState(0).rand(12) / np.repeat([1, 20], [7, 5])
 
 
 def slow_statistic(p_values):
@@ -32,22 +34,18 @@ def slow_statistic(p_values):
 
 
 def test_the_statistic_is_the_sum_over_gamblers_and_beginnings():
-    p_values = np.random.RandomState(0).rand(12)
-    p_values[7:] /= 20
-    statistic, alarms = ShiryaevRoberts(1e9).update(p_values)
-    expected = [slow_statistic(p_values[: n + 1])[0] for n in range(12)]
+    statistic, alarms = ShiryaevRoberts(1e9).update(P_VALUES)
+    expected = [slow_statistic(P_VALUES[: n + 1])[0] for n in range(12)]
     np.testing.assert_allclose(statistic, expected, rtol=1e-9)
     assert alarms == []
 
 
 def test_an_alarm_says_since_when_and_all_begins_anew():
-    p_values = np.random.RandomState(0).rand(12)
-    p_values[7:] /= 20
-    known = ShiryaevRoberts(1e9).update(p_values)[0]
+    known = ShiryaevRoberts(1e9).update(P_VALUES)[0]
     at = int(np.argmax(known > 30))
-    repeated = np.append(p_values[: at + 1], p_values)
+    repeated = np.append(P_VALUES[: at + 1], P_VALUES)
     statistic, alarms = ShiryaevRoberts(30.0).update(repeated)
-    assert alarms[0] == (at, slow_statistic(p_values[: at + 1])[1])
+    assert alarms[0] == (at, slow_statistic(P_VALUES[: at + 1])[1])
     np.testing.assert_allclose(statistic[at + 1 : 2 * at + 2], known[: at + 1])
     assert alarms[1] == (2 * at + 1, at + 1 + alarms[0][1])
 
@@ -134,16 +132,6 @@ def worlds(n_graphs, seed, n_nodes=12, p=0.1):
     ]
 
 
-class EdgeCount(BaseGraphDetector):
-    """Scores are numbers of edges; whatever they mean, the promise holds."""
-
-    def _fit_batch(self, graphs, rng):
-        return self._score_batch(graphs)
-
-    def _score_batch(self, graphs):
-        return graphs.n_edges_per_graph.astype(float)
-
-
 @pytest.fixture(scope="module")
 def detector():
     return GraphKDEDetector(random_state=0).fit(worlds(50, 0))
@@ -212,19 +200,24 @@ def test_false_alarms_of_graphs_are_as_few_as_promised():
     assert 0.2 * 5 < np.mean(counts) < 5
 
 
-@pytest.mark.parametrize(("rate", "error"), [(0, ValueError), (0.2, ValueError), ("x", TypeError)])
-def test_rates_out_of_range(rate, error, detector):
-    with pytest.raises(error, match=r"^false_alarm_rate "):
+COUNT = EdgeCount().fit(random_graphs(12))
+PLAIN = EdgeCount(calibration="train").fit(random_graphs(12))
+
+
+@pytest.mark.parametrize(
+    ("detector", "rate", "error", "message"),
+    [
+        (COUNT, 0, ValueError, "^false_alarm_rate "),
+        (COUNT, 0.2, ValueError, "^false_alarm_rate "),
+        (COUNT, "x", TypeError, "^false_alarm_rate "),
+        (EdgeCount(), 0.001, NotFittedError, "is not fitted"),
+        (1, 0.001, TypeError, "must be a fitted BaseGraphDetector, got 1"),
+        (PLAIN, 0.001, ValueError, "calibration='split', or 'loo'"),
+    ],
+)
+def test_what_cannot_be_watched(detector, rate, error, message):
+    with pytest.raises(error, match=message):
         DriftMonitor(detector, false_alarm_rate=rate)
-
-
-def test_detectors_that_cannot_be_watched():
-    with pytest.raises(NotFittedError):
-        DriftMonitor(GraphKDEDetector())
-    with pytest.raises(TypeError, match="must be a fitted BaseGraphDetector, got 1"):
-        DriftMonitor(1)
-    with pytest.raises(ValueError, match="calibration='split', or 'loo'"):
-        DriftMonitor(GraphKDEDetector(calibration="train").fit(random_graphs(12)))
 
 
 @pytest.mark.parametrize("views", ["auto", "density"])

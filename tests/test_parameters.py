@@ -41,7 +41,7 @@ from skgraphkde.detectors import processes
 from skgraphkde.explanation import explain, nearest_references, view_surprises
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.learned import dgl_backend
-from tests.conftest import densities, random_graphs
+from tests.conftest import densities, random_graphs, with_data
 
 NETWORK = {"encoder": GCN()}
 TRAINED = {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=3, batch_size=16)}
@@ -166,20 +166,16 @@ PARAMETERS -= {"GCN.device"}  # which changes no result
 def typed_example(n_graphs, seed):
     """Directed graphs with all kinds of data, some of it missing."""
     rng = np.random.RandomState(seed)
+    nodes = {"label": lambda _: "CNO"[rng.randint(3)], "x": lambda _: rng.standard_normal(2)}
+    nodes["y"] = lambda node: float(rng.rand()) if node % 5 else None
+    edges = {"label": lambda _: "ab"[rng.randint(30) < 1], "x": lambda _: float(rng.rand())}
+    edges["w"] = lambda _: float(1 + rng.rand())
     graphs = []
     for _ in range(n_graphs):
         graph = nx.gnp_random_graph(12, 0.2, seed=int(rng.randint(10**6)), directed=True)
         graph.add_edge(0, 1)
-        graph.graph.update(kind="pq"[int(graph.number_of_edges() % 2)], total=graph.size() ** 0.5)
-        for node, data in graph.nodes.items():
-            data.update(label="CNO"[rng.randint(3)], x=rng.standard_normal(2))
-            if node % 5:
-                data["y"] = float(rng.rand())
-        for data in graph.edges.values():
-            data.update(
-                label="ab"[rng.randint(30) < 1], x=float(rng.rand()), w=float(1 + rng.rand())
-            )
-        graphs.append(graph)
+        n_edges = graph.number_of_edges()
+        graphs.append(with_data(graph, nodes, edges, kind="pq"[n_edges % 2], total=n_edges**0.5))
     return graphs
 
 

@@ -8,16 +8,15 @@ from hypothesis import strategies as st
 
 from skgraphkde import GCN, GraphSchema, NodeFeatures, Propagation, propagation, read_graphs
 from skgraphkde.propagation import MessageFlow, node_colors
-from tests.conftest import permuted, random_graphs
+from tests.conftest import permuted, random_graphs, with_data
 from tests.graphs.common import partition
 from tests.graphs.test_relations import WEIGHTED, typed_graphs
 
 
 def make_input(seed=0, n_graphs=6):
     """Small graphs with weighted edges and features."""
-    graphs = random_graphs(n_graphs, seed)
-    for graph in graphs:
-        nx.set_edge_attributes(graph, {e: 0.5 + (sum(e) % 3) for e in graph.edges}, "weight")
+    weights = {"weight": lambda edge: 0.5 + sum(edge) % 3}
+    graphs = [with_data(graph, None, weights) for graph in random_graphs(n_graphs, seed)]
     batch = read_graphs(graphs, schema=GraphSchema(edge_weight="weight"))
     return NodeFeatures(("label", "degree")).fit(batch).transform(batch)
 

@@ -1,33 +1,24 @@
 """results is what the methods of a detector say, in one frame."""
 
-import warnings
-
 import networkx as nx
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
 import skgraphkde
-from skgraphkde import BaseGraphDetector, GraphKDEDetector, GraphSchema, report
+from skgraphkde import GraphKDEDetector, GraphSchema, report
 from skgraphkde.explanation import explain, reasons, results
 from skgraphkde.explanation.results import judge
 from skgraphkde.reporting import page
 from skgraphkde.views.embedding import Embedding
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
+from tests.detectors.test_base import EdgeCount
+from tests.test_explain import ring
 
 COLUMNS = ["name", "score", "decision", "verdict", "p_value", "selected", "group", "reason"]
 NORMAL = random_graphs(40, seed=1)
-NEW = [*random_graphs(6, seed=2), *(nx.star_graph(n) for n in (30, 40))]
-for star in NEW[6:]:
-    nx.set_node_attributes(star, "C", "label")
-
-
-class EdgeCount(BaseGraphDetector):
-    def _fit_batch(self, graphs, rng):
-        return self._score_batch(graphs)
-
-    def _score_batch(self, graphs):
-        return -graphs.n_edges_per_graph.astype(float)
+STARS = [with_data(nx.star_graph(n), {"label": "C"}) for n in (30, 40)]
+NEW = [*random_graphs(6, seed=2), *STARS]
 
 
 def check(frame, detector, alpha):
@@ -71,6 +62,8 @@ def test_no_p_values_where_there_are_none():
     calibrated = results(GraphKDEDetector().fit(NORMAL), NEW)
     assert (frame.dtypes == calibrated.dtypes).all()
     assert len(frame[frame["selected"]]) == 0  # a missing value selects nothing
+    by_others = results(GraphKDEDetector().fit(NORMAL))
+    assert by_others["selected"].isna().all()  # p-values of training graphs are ranks
 
 
 @pytest.mark.parametrize("ask", [results, explain, skgraphkde.report])
@@ -88,26 +81,15 @@ def test_each_graph_is_embedded_once(monkeypatch, ask):
     assert embedded == [8]
 
 
-def test_training_graphs_that_are_given_again_are_noticed():
-    detector = GraphKDEDetector().fit(NORMAL)
-    for again, said in ((NORMAL, "40 of 40"), (NORMAL[1:], "39 of 39"), (NORMAL[5::-1], "6 of 6")):
-        with pytest.warns(UserWarning, match=f"{said} graphs seem to be training graphs"):
-            results(detector, again)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        results(detector, NORMAL[:1])
-        by_others = results(detector)
-    assert by_others["selected"].isna().all()  # their p-values are ranks among themselves
-
-
 def test_arguments_are_checked():
     detector = GraphKDEDetector().fit(NORMAL)
-    with pytest.raises(ValueError, match="names must have one name for each of 8 graphs, got 7"):
-        results(detector, NEW, names=range(7))
-    with pytest.raises(ValueError, match="got one text"):
-        results(detector, NEW, names="abcdefgh")
-    with pytest.raises(ValueError, match=r"alpha must be in \(0, 1\], got 0"):
-        results(detector, NEW, alpha=0)
+    for options, message in (
+        ({"names": range(7)}, "names must have one name for each of 8 graphs, got 7"),
+        ({"names": "abcdefgh"}, "got one text"),
+        ({"alpha": 0}, r"alpha must be in \(0, 1\], got 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            results(detector, NEW, **options)
     with pytest.raises(NotFittedError):
         results(GraphKDEDetector(), NEW)
 
@@ -129,17 +111,11 @@ def test_an_anomaly_of_weak_reasons_has_the_view_that_is_most_surprised(monkeypa
 
 
 def test_training_graphs_have_the_ids_of_their_nodes():
-    graphs = [nx.relabel_nodes(nx.cycle_graph(n), "n{}".format) for n in range(15, 35)]
-    for graph in graphs:
-        nx.set_edge_attributes(
-            graph, {edge: 1 + k % 5 / 10 for k, edge in enumerate(graph.edges)}, "w"
-        )
-    graphs[3].edges["n4", "n5"]["w"] = 90.0
-    detector = GraphKDEDetector(schema=GraphSchema(edge_numbers="w")).fit(graphs)
-    said = explain(detector)
-    assert "edge between n4 and n5" in said.loc[said["graph"] == 3, "reason"].str.cat(sep="; ")
-    assert "edge between n4 and n5" in results(detector)["reason"].str.cat(sep="; ")
-    assert "edge between n4 and n5" in report(detector)
+    graphs = [ring(n, (30, 31)) for n in range(15, 35)]  # which one of them has
+    detector = GraphKDEDetector(schema=GraphSchema(edge_numbers="len")).fit(graphs[:17])
+    said = explain(detector).query("graph == 16")["reason"]
+    for text in (said.str.cat(), results(detector)["reason"].str.cat(), report(detector)):
+        assert "edge between 30 and 31" in text
 
 
 def test_reasons_are_joined_with_results_by_name():

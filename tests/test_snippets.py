@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from skgraphkde import GraphKDEDetector
 from skgraphkde.cli import main
+from tests.conftest import with_data
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "docs/index.rst", "docs/quickstart.rst", "docs/service.rst", "docs/shell.rst"]
@@ -43,15 +44,10 @@ def snippets(page):
 
 def worlds(n, seed):
     """Graphs with all the data that pages name."""
-    graphs = []
-    for i in range(n):
-        graph = nx.connected_watts_strogatz_graph(12, 4, 0.1, seed=seed + i)
-        for v, data in graph.nodes(data=True):
-            data |= {"element": "CNO"[v % 3], "kind": "ab"[v % 2]}
-        for u, v, data in graph.edges(data=True):
-            data |= {"bond": "single", "order": 1.0 + (u + v) % 2}
-        graphs.append(graph)
-    return graphs
+    nodes = {"element": lambda v: "CNO"[v % 3], "kind": lambda v: "ab"[v % 2]}
+    edges = {"bond": "single", "order": lambda edge: 1.0 + sum(edge) % 2}
+    graphs = [nx.connected_watts_strogatz_graph(12, 4, 0.1, seed=seed + i) for i in range(n)]
+    return [with_data(graph, nodes, edges) for graph in graphs]
 
 
 @pytest.fixture

@@ -12,19 +12,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from skgraphkde import GraphKDEDetector, explanation, read_graphs
 from skgraphkde._utils import blocks, compiled, one_blas_thread, working_memory
+from tests.conftest import with_data
 
-
-def typed(n):
-    graph = nx.cycle_graph(n)
-    nx.set_node_attributes(graph, 1.0, "temp")
-    return graph
-
-
-GRAPHS = [typed(n) for n in range(5, 25)]
+GRAPHS = [with_data(nx.cycle_graph(n), {"temp": 1.0}) for n in range(5, 25)]
 FITTED = GraphKDEDetector(schema="all").fit(GRAPHS)
-NEW = nx.cycle_graph(9)
-nx.set_node_attributes(NEW, dict.fromkeys(NEW, 1.0), "temp")
-nx.set_node_attributes(NEW, dict.fromkeys(NEW, 1.0), "more")
+NEW = with_data(nx.cycle_graph(9), {"temp": 1.0, "more": 1.0})
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.cli import main
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 
 
 def with_names(graphs):
@@ -21,7 +21,7 @@ def with_names(graphs):
     for graph in graphs:
         for i, data in enumerate(graph.nodes.values()):
             data |= {"element": data.pop("label"), "px": i / 2, "py": -i}
-        nx.set_edge_attributes(graph, {edge: 1 + i for i, edge in enumerate(graph.edges)}, "order")
+        with_data(graph, None, {"order": list(range(1, graph.size() + 1))})
     return graphs
 
 
@@ -70,6 +70,16 @@ def table(text):
 
 def column(rows, name):
     return np.array([float(row[name]) for row in rows])
+
+
+def write_cases(folder, graphs):
+    """Tables of the edges and the nodes of cases, which are named c00, c01 and so on."""
+    edges, nodes = ["case,source,target"], ["case,node,step"]
+    for i, graph in enumerate(graphs):
+        edges += [f"c{i:02d},{u},{v}" for u, v in graph.edges]
+        nodes += [f"c{i:02d},{node},{step}" for node, step in graph.nodes(data="step")]
+    (folder / "edges.csv").write_text("\n".join(edges))
+    (folder / "nodes.csv").write_text("\n".join(nodes))
 
 
 MODULE = """

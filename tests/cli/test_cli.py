@@ -1,6 +1,5 @@
 """`fit` and `info`, and what all commands do with options, models, files and errors."""
 
-import importlib
 import re
 import shlex
 import subprocess
@@ -15,6 +14,7 @@ from skgraphkde import GraphKDEDetector, GraphSchema, paper_settings
 from skgraphkde.cli import main
 from skgraphkde.cli.main import COMMANDS
 from tests.cli.conftest import NEW, NORMAL, READ, SCHEMA, column, read, run, table
+from tests.conftest import with_data
 
 # -- fit and info ----------------------------------------------------------------------------------
 
@@ -83,24 +83,21 @@ def test_info(here):
     assert run("info own.skg").stdout.splitlines() == lines
 
 
+FIRST = nx.DiGraph([(0, 1)])  # so that each has an edge
+
+
 def directed_plants(n_graphs, seed):
     rng = np.random.RandomState(seed)
-    graphs = []
-    for _ in range(n_graphs):
-        graph = nx.gnp_random_graph(8, 0.25, seed=int(rng.randint(10**6)), directed=True)
-        graph.add_edge(0, 1)
-        for data in graph.nodes.values():
-            data.update(kind="pv"[rng.randint(2)], temp=float(rng.normal(60, 5)))
-        for data in graph.edges.values():
-            data.update(pipe="sl"[rng.randint(2)], flow=float(rng.rand()))
-        graphs.append(graph)
-    return graphs
+    nodes = {"kind": lambda _: "pv"[rng.randint(2)], "temp": lambda _: rng.normal(60, 5)}
+    edges = {"pipe": lambda _: "sl"[rng.randint(2)], "flow": lambda _: rng.rand()}
+    graphs = [nx.gnp_random_graph(8, 0.25, seed + i, directed=True) for i in range(n_graphs)]
+    return [with_data(nx.compose(graph, FIRST), nodes, edges) for graph in graphs]
 
 
 @pytest.fixture
 def plants(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    plants = {"normal": directed_plants(15, 0), "new": directed_plants(4, 1)}
+    plants = {"normal": directed_plants(15, 0), "new": directed_plants(4, 20)}
     for folder, some in plants.items():
         (tmp_path / folder).mkdir()
         for i, graph in enumerate(some):
@@ -151,6 +148,10 @@ def test_what_is_not_read_is_said(plants):
         ("fit new/00.graphml -o new/00.graphml --force", "is a graph and the output: give another"),
         ("fit normal -o a.skg --node-category t --node-number t", "'t' is named twice"),
         ("fit normal -o a.skg --missing drop", "'drop' is not one of"),
+        *[
+            (f"fit normal -o a.skg --call {words}", "nodes")
+            for words in ("steps", "node=steps", "nodes=steps,nodes=acts")
+        ],
         ("fit normal", "Missing option '-o' / '--output'"),
         ("scroe model.skg", "No such command 'scroe'"),
         ("score model.skg", "Missing argument 'GRAPHS...'"),
@@ -210,15 +211,6 @@ def test_paths_on_standard_input(here, end):
     listed = end.join(["a b.graphml", "new/01.graphml", ""])
     expected = run("score model.skg new 'a b.graphml'").stdout  # each file once
     assert run("score model.skg new -", listed=listed).stdout == expected
-
-
-def test_an_interrupt(here, monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(importlib.import_module("skgraphkde.cli.score"), "judge", interrupt)
-    assert run("score model.skg new -o rows.csv", exit_code=130).stderr == "Interrupted\n"
-    assert not (here / "rows.csv").exists()
 
 
 # -- help ------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 
 import skgraphkde
 from tests.cli.conftest import NEW, read, run
+from tests.conftest import with_data
 
 
 @pytest.fixture
@@ -35,8 +36,7 @@ def test_an_update_is_that_of_the_library(here, fitted):
 
 
 def test_what_the_model_flags_does_not_join_without_being_told(here, fitted):
-    odd = NEW[0].copy()
-    nx.set_node_attributes(odd, 900.0, "px")
+    odd = with_data(NEW[0].copy(), {"px": 900.0})
     nx.write_graphml(odd, "odd.graphml")
     assert fitted.predict(read([odd])) == [-1]
     flagged = [f"new/{i:02d}.graphml" for i in np.flatnonzero(fitted.predict(named()) < 0)]

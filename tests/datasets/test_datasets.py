@@ -149,8 +149,7 @@ def test_bunch_and_tuple(tmp_path, files):
 def test_benchmark_sets_name_their_anomaly(tmp_path):
     files = tu_files(read_graphs([nx.path_graph(3), nx.path_graph(2)]), [-1, 1])
     mutag = fetch_tu_dataset("MUTAG", data_home=write_zip(tmp_path, files, "MUTAG", "MUTAG_"))
-    assert mutag.anomaly_class == -1
-    assert mutag.target.tolist() == [-1, 1]
+    assert (mutag.anomaly_class, mutag.target.tolist()) == (-1, [-1, 1])
     assert mutag.target_names.tolist() == ["not mutagenic", "mutagenic"]
     assert "Debnath" in mutag.DESCR
 
@@ -214,8 +213,7 @@ def sorted_arcs(batch):
 def test_several_labels_are_one_tuple(tmp_path):
     files = TRIANGLE | {"edge_labels": "0, 1\n0, 1\n0, 2\n0, 2\n0, 1\n0, 1\n"}
     graphs = fetch(tmp_path, files, edge_data=True).graphs
-    assert graphs.label_names == ((0, 7), (1, 7))
-    assert graphs.labels.tolist() == [1, 0, 0]
+    assert (graphs.label_names, graphs.labels.tolist()) == (((0, 7), (1, 7)), [1, 0, 0])
     assert graphs.edge_label_names == ((0, 1), (0, 2))
     assert graphs.schema.edge_categories == ("label",)
 

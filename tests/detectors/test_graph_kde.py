@@ -30,7 +30,7 @@ from skgraphkde.learned.twins import swap_features
 from skgraphkde.model_selection import OneClassKFold
 from skgraphkde.propagation import MessageFlow
 from skgraphkde.views.kernels import NEAREST_MULTIPLES, log_size_kernel
-from tests.conftest import GAMMAS, densities, permuted, random_graphs
+from tests.conftest import GAMMAS, densities, permuted, random_graphs, with_data
 from tests.detectors.conftest import ONE_VIEW, make_detector
 from tests.distances.common import squared_mmd_slow
 from tests.views.test_kernels import density_slow
@@ -150,9 +150,8 @@ def score_slow(detector, graphs):
 def test_score_equals_the_formula(twins, features):
     """The attributes of the twins are the graphs' own: standardized once."""
     train, new = (random_graphs(n, seed=n, n_attributes=2, max_nodes=12) for n in (10, 4))
-    for graph in [*train, *new]:
-        for node in graph:
-            graph.nodes[node]["x"] = 100 + graph.nodes[node]["x"]
+    for data in (data for graph in [*train, *new] for data in graph.nodes.values()):
+        data["x"] = 100 + data["x"]
     views = densities()
     detector = make_detector(training__twins=twins, features=features, views=views).fit(train)
     expected = score_slow(detector, read_graphs(new))
@@ -203,8 +202,7 @@ def test_isolated_nodes_are_seen(fitted, seed, n_isolated):
     """They are nodes like any other, wherever they stand among the nodes."""
     graph = random_graphs(1, seed)[0]
     graph.add_edge(0, 1)  # one more of nothing but isolated nodes would be the same distribution
-    alone = nx.empty_graph(n_isolated)
-    nx.set_node_attributes(alone, "C", "label")
+    alone = with_data(nx.empty_graph(n_isolated), {"label": "C"})
     first, last = nx.disjoint_union(alone, graph), nx.disjoint_union(graph, alone)
     without, before, after = fitted.model_.log_densities(read_graphs([graph, first, last])).T
     np.testing.assert_allclose(before, after, rtol=1e-9)

@@ -1,7 +1,5 @@
 """GraphModel: distances and contributions; what the views of a call share; reproducible bits."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 import torch
@@ -10,7 +8,6 @@ from sklearn import config_context
 from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, load, read_graphs
 from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.views import neighborhoods, structure
-from skgraphkde.views.base import Context
 from skgraphkde.views.embedding import Embedding
 from tests.conftest import random_graphs
 
@@ -59,16 +56,6 @@ def test_distances_between_any_graphs(detector, working_memory):
         np.testing.assert_allclose(of_references**2, expected, atol=1e-9)
 
 
-def test_contributions_sum_to_squared_distances(detector):
-    model, some = detector.model_, np.array([7, 0, 19])
-    for view in model.densities:
-        expected = squared_distances(model, NEW, model.references, view)
-        for i in (0, 5):
-            shares = model.contributions(NEW[i], some, view=view)
-            assert shares.shape == (NEW[i].n_nodes, 3)
-            np.testing.assert_allclose(shares.sum(axis=0), expected[i, some], atol=1e-9)
-
-
 # -- work that views share -------------------------------------------------------------------------
 
 
@@ -100,20 +87,6 @@ def test_views_share_work_and_nothing_stays_after_a_call(monkeypatch, tmp_path):
             counts.clear()
             one.score_samples(NEW)
             assert counts == expected
-
-
-def test_a_context_computes_each_result_once():
-    calls = []
-
-    def compute(graphs, *arguments):
-        calls.append((len(graphs), *arguments))
-        return len(calls)
-
-    context = Context(NEW, lambda graphs: {}, {})
-    assert [context.shared(compute, x) for x in (1, 2, 1)] == [1, 2, 1]
-    part = context.part(slice(3))
-    assert [part.shared(compute, 1), context.shared(compute, 1)] == [3, 1]
-    assert calls == [(20, 1), (20, 2), (3, 1)]
 
 
 # -- reproducible bits -----------------------------------------------------------------------------
@@ -150,12 +123,3 @@ def test_a_failed_training_leaves_the_number_of_threads_as_it_was():
         return torch.get_num_threads()
 
     assert in_threads(3, fail) == 3
-
-
-def test_predictions_from_several_threads_at_once(detector):
-    methods = [detector.score_samples, detector.predict, detector.p_values]
-    expected = [method(NEW) for method in methods]
-    with ThreadPoolExecutor(6) as pool:
-        at_once = list(pool.map(lambda method: method(NEW), methods * 3))
-    for values, alone in zip(at_once, expected * 3, strict=True):
-        np.testing.assert_array_equal(values, alone)

@@ -4,9 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from skgraphkde import (
     GCN,
@@ -15,8 +13,6 @@ from skgraphkde import (
     Contrastive,
     Density,
     GraphKDEDetector,
-    NodeFeatures,
-    read_graphs,
 )
 from tests.conftest import densities, random_graphs
 from tests.detectors.conftest import make_detector
@@ -69,17 +65,6 @@ def data():
     return two_kinds_of_graphs()
 
 
-def test_pipeline(data):
-    graphs, y = data
-    pipeline = make_pipeline(
-        NodeFeatures(("degree",)), make_detector(features=NodeFeatures(("attribute",)))
-    )
-    normal = graphs[:30]
-    assert roc_auc_score(y, pipeline.fit(normal).decision_function(graphs)) > 0.95
-    assert set(pipeline.predict(graphs)) == {-1, 1}
-    assert np.isfinite(pipeline.score(normal))
-
-
 @SMALL_GRAPHS_REPEAT
 def test_grid_search_with_labels(data):
     graphs, y = data
@@ -90,19 +75,6 @@ def test_grid_search_with_labels(data):
     ).fit(graphs, y)
     assert search.best_score_ > 0.5
     assert search.predict(graphs).shape == (40,)
-
-
-@SMALL_GRAPHS_REPEAT
-def test_grid_search_without_labels_on_a_batch(data):
-    graphs = read_graphs(data[0])
-    search = GridSearchCV(
-        make_detector(training=None),
-        {"encoder__n_layers": [1, 2]},
-        cv=KFold(2, shuffle=True, random_state=0),
-    )
-    search.fit(graphs)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert len(np.unique(search.cv_results_["mean_test_score"])) == 2
 
 
 def test_estimator_type():

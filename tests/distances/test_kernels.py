@@ -1,15 +1,13 @@
 """Means of kernels and of random features of NumPy points, against formulas; and measures."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from sklearn import config_context
 
-from skgraphkde import MMD
-from skgraphkde.distances import DiscreteMeasures, EmbeddedMeasures, kernels
+from skgraphkde.distances import DiscreteMeasures, kernels
 from tests.conftest import GAMMAS
 from tests.distances.common import (
     TOLERANCE,
@@ -113,22 +111,3 @@ def test_random_features_converge_at_their_rate(correction, symmetric):
         errors.append(np.abs(squared - exact).mean())
     assert errors[1] < 0.05
     assert 2.5 < errors[0] / errors[1] < 6.5
-
-
-def test_frequencies_are_orthogonal_in_blocks_and_have_the_lengths_of_normal_vectors():
-    w = frequencies(2000, d=5)
-    assert w.shape == (5, 1000)
-    block = w[:, 5:10]
-    np.testing.assert_allclose(block.T @ block, np.diag((block**2).sum(0)), atol=1e-12)
-    assert (w**2).sum(0).mean() == pytest.approx(5, rel=0.1)  # chi-squared with 5 degrees
-
-
-def test_measures_without_points_are_those_with_points():
-    distance = MMD(method="random_features", estimator="biased").build(3, 9, None)
-    P = distance.embed(measures(0, n=9))
-    P = replace(P, known_keys=P.keys())
-    Q = EmbeddedMeasures.without_points([P[:4], P[4:]])
-    assert Q.points is None
-    assert_close(distance.squared(measures(1), Q), distance.squared(measures(1), P), atol=1e-15)
-    np.testing.assert_array_equal(Q.sample(5), P.sample(5))
-    np.testing.assert_array_equal(Q[3:].keys(), P.keys()[3:])

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from skgraphkde import read_graphs
+from tests.conftest import with_data
 
 PATH = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
 X = np.arange(6.0).reshape(3, 2)
@@ -33,9 +34,7 @@ def partition(colors):
 
 def with_nodes(values, name):
     """A path whose nodes have values; None is no value."""
-    graph = nx.path_graph(len(values))
-    nx.set_node_attributes(graph, {k: x for k, x in enumerate(values) if x is not None}, name)
-    return graph
+    return with_data(nx.path_graph(len(values)), {name: [*values]})
 
 
 def masked(values, *hidden):

@@ -15,13 +15,11 @@ from tests.graphs.test_schema import EVERYTHING, PLANTS
 
 def test_sizes():
     batch = read_graphs([nx.path_graph(3), nx.empty_graph(1), nx.complete_graph(4)])
-    assert len(batch) == 3
-    assert batch.shape == (3,)
-    assert batch.n_nodes == 8
-    assert batch.n_nodes_per_graph.tolist() == [3, 1, 4]
-    assert batch.n_edges_per_graph.tolist() == [2, 0, 6]
-    assert batch.degrees.tolist() == [1, 2, 1, 0, 3, 3, 3, 3]
-    assert batch.graph_of_node.tolist() == [0, 0, 0, 1, 2, 2, 2, 2]
+    assert (len(batch), batch.shape, batch.n_nodes) == (3, (3,), 8)
+    per_graph = {"n_nodes_per_graph": [3, 1, 4], "n_edges_per_graph": [2, 0, 6]}
+    per_node = {"degrees": [1, 2, 1, 0, 3, 3, 3, 3], "graph_of_node": [0, 0, 0, 1, 2, 2, 2, 2]}
+    for name, expected in (per_graph | per_node).items():
+        assert getattr(batch, name).tolist() == expected
     assert repr(batch) == "GraphBatch(n_graphs=3, n_nodes=8, n_edges=8)"
 
 
@@ -56,14 +54,15 @@ def test_concatenate_undoes_slicing_and_merges_vocabularies(batch):
 
 
 def test_concatenate_refuses_what_does_not_fit():
-    plain, labeled = read_graphs([nx.path_graph(2)]), read_graphs(random_graphs(1))
+    labeled, plain = (read_graphs(random_graphs(1, labels=x)) for x in ("C", ""))
     wide, narrow = (read_graphs(random_graphs(1, labels="", n_attributes=p)) for p in (3, 2))
-    with pytest.raises(ValueError, match=r"batches differ .* node categories none and 'label'"):
-        GraphBatch.concatenate([plain, labeled])
-    with pytest.raises(ValueError, match=r"node numbers 'x' \(3\) and 'x' \(2\)"):
-        GraphBatch.concatenate([wide, narrow])
-    with pytest.raises(ValueError, match="nothing to concatenate"):
-        GraphBatch.concatenate([])
+    for batches, message in (
+        ([plain, labeled], r"batches differ .* node categories none and 'label'"),
+        ([wide, narrow], r"node numbers 'x' \(3\) and 'x' \(2\)"),
+        ([], "nothing to concatenate"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            GraphBatch.concatenate(batches)
 
 
 def test_unweighted_edges_have_no_weight_in_networkx(batch):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, LeaveOneOut, Split, read_graphs
 from skgraphkde.graphs.copies import has_excess_duplicates, isomorphism_classes
-from tests.conftest import permuted, random_graphs
+from tests.conftest import permuted, random_graphs, with_data
 from tests.graphs.test_relations import WEIGHTED, typed_graphs
 
 
@@ -39,8 +39,7 @@ def test_nodes_in_another_order(seed, directed):
 def test_data_of_nodes_and_edges_tell_graphs_apart():
     def path(**changes):
         graph = nx.DiGraph([(0, 1), (1, 2)])
-        nx.set_node_attributes(graph, {i: {"label": "A", "x": [1.0]} for i in graph})
-        nx.set_edge_attributes(graph, {e: {"label": "p", "x": [0.0]} for e in graph.edges})
+        with_data(graph, {"label": "A", "x": (1.0,)}, {"label": "p", "x": (0.0,)})
         graph.nodes[2].update(changes.get("node", {}))
         graph.edges[0, 1].update(changes.get("edge", {}))
         return graph
@@ -75,9 +74,7 @@ def test_copies_in_single_precision():
 
 def test_one_other_number_makes_another_graph():
     rng = np.random.RandomState(0)
-    graph = nx.cycle_graph(60)
-    for node in graph:
-        graph.nodes[node]["x"] = rng.standard_cauchy(5)
+    graph = with_data(nx.cycle_graph(60), {"x": lambda _: rng.standard_cauchy(5)})
     other, exchanged = graph.copy(), graph.copy()
     other.nodes[7]["x"] = graph.nodes[7]["x"] + [0, 0, 0.1, 0, 0]
     for node, source in ((7, 8), (8, 7)):
@@ -191,9 +188,13 @@ def test_copies_of_one_graph():
 @pytest.mark.parametrize("n_times", [1, 2])
 def test_identifiers_of_copies_are_identifiers(n_times):
     """Between copies any value repeats."""
-    graphs = [nx.connected_watts_strogatz_graph(20, 4, 0.2, seed=seed) for seed in range(20)]
-    for i, graph in enumerate(graphs):
-        nx.set_node_attributes(graph, {node: f"host-{i}-{node}" for node in graph}, "label")
+    graphs = [
+        with_data(
+            nx.connected_watts_strogatz_graph(20, 4, 0.2, seed=i),
+            {"label": lambda v, i=i: f"host-{i}-{v}"},
+        )
+        for i in range(20)
+    ]
     detector = GraphKDEDetector(calibration=LeaveOneOut("together"))
     with pytest.warns(UserWarning, match="label' .an identifier"):
         detector.fit(graphs * n_times)

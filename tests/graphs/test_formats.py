@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.graphs import read_graphs
 from skgraphkde.learned.dgl_backend import import_dgl
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 from tests.graphs.common import PATH, X, assert_same, with_nodes
 
 with warnings.catch_warnings():  # imports of other packages warn
@@ -148,8 +148,7 @@ def test_a_graph_is_the_same_in_every_format(convert, graph):
 def test_triples_of_grakel(graph):
     labels = dict(graph.nodes(data="label"))
     labels_of_edges = {edge: sum(map(hash, edge)) % 2 for edge in graph.edges}
-    labeled = graph.copy()
-    nx.set_edge_attributes(labeled, labels_of_edges, "label")
+    labeled = with_data(graph.copy(), None, {"label": labels_of_edges.get})
     no_numbers = GraphSchema(node_numbers=None)
     expected, with_labels = (read_graphs([x], schema=no_numbers) for x in (graph, labeled))
     for kind, edges in TRIPLES.items():
@@ -168,14 +167,6 @@ def test_triples_keep_what_only_labels_or_keys_name():
     )
     assert batch.labels is None
     assert batch.attributes.tolist() == [[0.5, 1], [2, 3], [1, 1], [4, 5]]
-
-
-def test_grakel_reads_the_same_graphs():
-    grakel = pytest.importorskip("grakel")
-    graph = nx.karate_club_graph()
-    nx.set_node_attributes(graph, dict(graph.degree), "label")
-    triples = list(grakel.graph_from_networkx([graph], node_labels_tag="label"))
-    assert_same(read_graphs(triples), read_graphs([graph]))
 
 
 @pytest.mark.parametrize("graph_format", ["auto", "all", "adjacency", "dictionary"])

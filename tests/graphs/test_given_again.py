@@ -6,15 +6,17 @@ from math import comb
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import skgraphkde
-from skgraphkde import BaseGraphDetector, GraphKDEDetector, Split, read_graphs
+from skgraphkde import GraphKDEDetector, Split, read_graphs
 from skgraphkde.graphs.copies import LEVEL_KNOWN, KnownGraphs, kinds_of
 from skgraphkde.monitoring import DriftMonitor
-from tests.conftest import permuted, random_graphs
+from tests.conftest import permuted, random_graphs, with_data
+from tests.detectors.test_base import EdgeCount
 from tests.graphs.test_relations import WEIGHTED, typed_graphs
 
 AGAIN = r"graphs seem to be training graphs, which look normal"
@@ -34,9 +36,8 @@ def test_known_graphs_are_found_as_among_all_at_once(seed, directed):
 
 
 def test_a_category_that_no_known_graph_has_makes_a_graph_new():
-    known, new = nx.path_graph(3), nx.path_graph(3)
-    nx.set_node_attributes(known, "C", "label")
-    nx.set_node_attributes(new, "B", "label")  # the first of its own vocabulary, as C is
+    # B is the first of its own vocabulary, as C is.
+    known, new = (with_data(nx.path_graph(3), {"label": label}) for label in "CB")
     found = KnownGraphs(read_graphs([known] * 2), np.arange(2)).contain(read_graphs([new]))
     assert found.tolist() == [False]
 
@@ -71,14 +72,6 @@ def test_small_graphs_that_repeat_are_not_given_again():
 
 
 # -- who says so -----------------------------------------------------------------------------------
-
-
-class EdgeCount(BaseGraphDetector):
-    def _fit_batch(self, graphs, rng):
-        return self._score_batch(graphs)
-
-    def _score_batch(self, graphs):
-        return graphs.n_edges_per_graph.astype(float)
 
 
 @pytest.mark.parametrize("detector", [EdgeCount(), GraphKDEDetector(calibration=Split(0.3))])
@@ -144,19 +137,16 @@ def test_training_graphs_are_left_out_however_they_are_divided(cuts):
     monitor = DriftMonitor(detector, random_state=0)
     with pytest.warns(UserWarning, match="graphs seem to be training graphs: they are left out"):
         tables = [monitor.update([stream[i] for i in part]) for part in parts]
-    p_values = np.concatenate([table["p_value"] for table in tables])
-    statistic = np.concatenate([table["statistic"] for table in tables])
-    is_used = ~np.isnan(p_values)
-    assert monitor.alarms_ == []
-    assert monitor.n_graphs_ == 120
-    assert is_used[:10].all()
-    assert is_used[110:].all()
-    assert is_used[10:110].sum() == 3  # so many may come by chance
-    assert (np.diff(statistic)[12:109] == 0).all()
+    table = pd.concat(tables)
+    is_used = table["p_value"].notna().to_numpy()
+    assert (monitor.alarms_, monitor.n_graphs_) == ([], 120)
+    # Three may come by chance.
+    assert np.add.reduceat(is_used, [0, 10, 110]).tolist() == [10, 3, 10]
+    assert (np.diff(table["statistic"])[12:109] == 0).all()
     alone = DriftMonitor(detector, random_state=0)
-    table = alone.update([x for x, used in zip(stream, is_used, strict=True) if used])
-    np.testing.assert_allclose(table["p_value"], p_values[is_used])
-    np.testing.assert_allclose(table["statistic"], statistic[is_used])
+    expected = alone.update([x for x, used in zip(stream, is_used, strict=True) if used])
+    for name in ("p_value", "statistic"):
+        np.testing.assert_allclose(table.loc[is_used, name], expected[name])
 
 
 def test_graphs_that_repeat_by_chance_are_not_left_out():

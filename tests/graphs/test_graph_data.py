@@ -21,8 +21,8 @@ def case(seed, **odd):
     rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(15, 0.2, seed=seed)
     days = rng.normal()
     channel = "shop" if seed % 3 else "web"
-    graph.graph.update(amount=100 * days, days=days + 0.05 * rng.normal(), channel=channel)
-    graph.graph.update(odd)
+    usual = {"amount": 100 * days, "days": days + 0.05 * rng.normal(), "channel": channel}
+    graph.graph.update(usual | odd)
     return graph
 
 

@@ -9,6 +9,7 @@ from skgraphkde.graphs import GraphSchema, read_graphs
 from skgraphkde.graphs.files import find_files, iter_graphs, read_batch
 from skgraphkde.graphs.files.logs import SpanFiles
 from skgraphkde.graphs.files.tables import CSVFile
+from tests.conftest import with_data
 
 # Case, activity, time, who, cost and channel, in no order.
 EVENTS = [
@@ -198,17 +199,30 @@ def test_what_is_not_read_of_spans_is_said(tmp_path):
         read_batch([SpanFiles((path,))])
 
 
-def test_a_span_that_has_not_ended_is_named(tmp_path):
-    running = span("A", "", "1")
-    del running["endTimeUnixNano"]
-    (tmp_path / "a.json").write_text(json.dumps(exported("web", running)))
-    with pytest.raises(ValueError, match=r"a\.json: the span '1' of the trace 'A' has no end"):
-        read_batch(find_files([tmp_path]))
+RUNNING = span("A", "", "1")
+del RUNNING["endTimeUnixNano"]
+OLD = json.dumps(exported("web", span("A", "", "1")))
+OLD = OLD.replace("scopeSpans", "instrumentationLibrarySpans")
 
 
-def test_an_empty_export(tmp_path):
-    (tmp_path / "a.json").write_text('{"resourceSpans": []}')
-    with pytest.raises(ValueError, match="no graph can be read"):
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (
+            exported("web", RUNNING),
+            "'1' of the trace 'A' has no e",
+        ),
+        (
+            exported("web", span("A", "", "1", endTimeUnixNano="0")),
+            "'1' of the trace 'A' ends befo",
+        ),
+        ({"resourceSpans": []}, "no graph can be read"),
+        (json.loads(OLD), 'without "scopeSpans".*instrumentationLib'),
+    ],
+)
+def test_spans_that_cannot_be_read_are_named(tmp_path, document, message):
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    with pytest.raises(ValueError, match=message):
         read_batch(find_files([tmp_path]))
 
 
@@ -218,13 +232,10 @@ def test_an_empty_export(tmp_path):
 def test_nested_values_are_flattened_or_left_out():
     graphs = []
     for k in range(3):
-        graph = nx.path_graph(3)
-        graph.graph.update(stats={"n": k, "deep": {"gini": 0.5}}, tags=["a", "b"], way=[1.0] * k)
-        nx.set_node_attributes(graph, {v: {"a", v} for v in graph}, "set")
-        nx.set_node_attributes(graph, {v: {7: v} for v in graph}, "by id")
-        nx.set_node_attributes(graph, {v: [v, 1.0] for v in graph}, "vector")
-        nx.set_edge_attributes(graph, {e: {"cost": 2.5} for e in graph.edges}, "ecmp")
-        graphs.append(graph)
+        of_graph = {"stats": {"n": k, "deep": {"gini": 0.5}}, "tags": ["a", "b"], "way": [1.0] * k}
+        nodes = {"set": lambda v: {"a", v}, "by id": lambda v: {7: v}, "vector": lambda v: [v, 1.0]}
+        edges = {"ecmp": {"cost": 2.5}}
+        graphs.append(with_data(nx.path_graph(3), nodes, edges, **of_graph))
     schema = read_graphs(graphs, schema="all").schema
     assert schema.graph_numbers == (("stats.deep.gini", 1), ("stats.n", 1))
     assert schema.edge_numbers == (("ecmp.cost", 1),)
@@ -265,20 +276,10 @@ def test_traces_without_events_or_with_the_same_name_are_named(tmp_path):
     assert [len(graph) for graph in found.values()] == [1, 2]
 
 
-@pytest.mark.parametrize("end", ["0", "1767225599999999999"])
-def test_a_span_that_ends_before_it_starts_is_named(tmp_path, end):
-    running = span("A", "", "1") | {"startTimeUnixNano": "1767225600000000000"}
-    running["endTimeUnixNano"] = end
+def test_of_several_files_of_spans_the_one_with_the_wrong_span_is_named(tmp_path):
+    wrong = span("A", "", "1", endTimeUnixNano="1705999999999999999")
     files = (tmp_path / "a.json", tmp_path / "b.json")
     files[0].write_text(json.dumps(exported("web", span("B", "", "2"))))
-    files[1].write_text(json.dumps(exported("web", running)))
-    for source in (SpanFiles(files), files[1]):
-        with pytest.raises(ValueError, match=r"b\.json: the span '1' of the trace 'A' ends before"):
-            read_batch([source])
-
-
-def test_spans_of_old_versions_are_named(tmp_path):
-    text = json.dumps(exported("web", span("A", "", "1")))
-    (tmp_path / "a.json").write_text(text.replace("scopeSpans", "instrumentationLibrarySpans"))
-    with pytest.raises(ValueError, match=r'a\.json: .* without "scopeSpans".*instrumentationLib'):
-        read_batch([tmp_path / "a.json"])
+    files[1].write_text(json.dumps(exported("web", wrong)))
+    with pytest.raises(ValueError, match=r"b\.json: the span '1' of the trace 'A' ends before"):
+        read_batch([SpanFiles(files)])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 
 X = GraphSchema(node_categories="x")
 
@@ -21,12 +21,9 @@ def labeled(n_graphs, seed, labels=(0, 1, 2)):
 
 def one_hot(graph, width=3, convert=list):
     """The same graph with a vector in place of each label."""
-    other = nx.Graph()
-    other.add_nodes_from(graph)
-    other.add_edges_from(graph.edges)
-    for node, label in graph.nodes(data="label"):
-        other.nodes[node]["x"] = convert([float(i == label) for i in range(width)])
-    return other
+    label = dict(graph.nodes(data="label"))
+    rows = {"x": lambda node: convert([float(i == label[node]) for i in range(width)])}
+    return with_data(nx.from_dict_of_lists(nx.to_dict_of_lists(graph)), rows)
 
 
 def as_arrays(graph, width=3):
@@ -41,21 +38,12 @@ def as_table(graph, width=3):
     return {"num_nodes": len(graph), "edges": list(graph.edges), "x": block}
 
 
-def as_data(graph, width=3):
-    """The layout of PyTorch Geometric."""
-    torch, data = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.data")
-    A, x = as_arrays(graph, width)
-    edges = torch.tensor(np.array(A.nonzero()))
-    return data.Data(x=torch.tensor(x, dtype=torch.float), edge_index=edges, num_nodes=len(graph))
-
-
 LAYOUTS = {
     "lists": one_hot,
     "tuples": lambda graph, width=3: one_hot(graph, width, tuple),
     "arrays": lambda graph, width=3: one_hot(graph, width, np.array),
     "matrices": as_arrays,
     "table": as_table,
-    "PyG": as_data,
 }
 
 
@@ -100,25 +88,22 @@ def test_bonds_and_graphs_have_one_hot_vectors_too():
     assert batch.schema.edge_numbers == batch.schema.graph_numbers == ()
 
 
-def test_what_is_named_as_a_number_stays_one():
-    graphs = [one_hot(x) for x in labeled(20, 0)]
-    batch = read_graphs(graphs, schema=GraphSchema(node_numbers="x"))
-    assert batch.schema.node_numbers == (("x", 3),)
-    assert batch.labels is None
-
-
-@pytest.mark.parametrize("row", [[0, 0, 0], [1, 1, 0], [0, 0.5, 0.5], [2, 0, 0]])
-def test_one_other_row_makes_a_block_of_numbers(row):
+@pytest.mark.parametrize(
+    ("row", "schema"),
+    [
+        ([1, 0, 0], GraphSchema(node_numbers="x")),
+        *[(row, None) for row in ([0, 0, 0], [1, 1, 0], [0, 0.5, 0.5], [2, 0, 0])],
+    ],
+)
+def test_what_is_named_as_numbers_and_a_block_with_one_other_row_stay_numbers(row, schema):
     graphs = [one_hot(x) for x in labeled(20, 0)]
     graphs[7].nodes[0]["x"] = row
-    batch = read_graphs(graphs)
+    batch = read_graphs(graphs, schema=schema)
     assert (batch.labels, batch.schema.node_numbers) == (None, (("x", 3),))
 
 
 def test_a_column_is_no_category():
-    graphs = labeled(20, 0, labels="")
-    for graph in graphs:
-        nx.set_node_attributes(graph, {node: [1.0] for node in graph}, "x")
+    graphs = [with_data(graph, {"x": (1.0,)}) for graph in labeled(20, 0, labels="")]
     assert read_graphs(graphs).schema.node_numbers == (("x", 1),)
 
 

@@ -9,15 +9,14 @@ import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.files import read_batch
+from tests.conftest import with_data
 
 
 def numbered(seed, n=12, **numbers):
     """A random graph whose nodes have numbers, each with a mean."""
     rng = np.random.default_rng(seed)
-    graph = nx.gnp_random_graph(n, 0.3, seed=seed)
-    for name, mean in numbers.items():
-        nx.set_node_attributes(graph, {v: rng.normal(mean, 2) for v in graph}, name)
-    return graph
+    drawn = {name: rng.normal(mean, 2, n).tolist() for name, mean in numbers.items()}
+    return with_data(nx.gnp_random_graph(n, 0.3, seed=seed), drawn)
 
 
 # -- directions ------------------------------------------------------------------------------------
@@ -79,9 +78,8 @@ def test_a_gap_in_a_batch_that_was_read_otherwise():
 
 
 def weighted(seed):
-    graph = nx.gnp_random_graph(12, 0.3, seed=seed)
-    nx.set_edge_attributes(graph, {(u, v): 1.0 + u * v % 5 for u, v in graph.edges}, "weight")
-    return graph
+    weights = {"weight": lambda edge: 1.0 + edge[0] * edge[1] % 5}
+    return with_data(nx.gnp_random_graph(12, 0.3, seed=seed), None, weights)
 
 
 def test_weights_of_matrices_are_the_weights_of_other_graphs():
@@ -119,8 +117,7 @@ EDGELESS = GraphSchema(edge_categories=None, edge_numbers=None)
 def test_what_is_not_read_is_said_once_and_loops_apart_from_it(schema, left_out):
     graphs = [nx.gnp_random_graph(10, 0.3, seed=i) for i in range(12)]
     for i, graph in enumerate(graphs):
-        nx.set_node_attributes(graph, {v: f"{i}-{v}" for v in range(10)}, "host")
-        nx.set_edge_attributes(graph, 1.0, "cost")
+        with_data(graph, {"host": [f"{i}-{v}" for v in range(10)]}, {"cost": 1.0})
         graph.add_edge(0, 0)
     detector = GraphKDEDetector(schema=schema)
     with warnings.catch_warnings(record=True) as caught:
@@ -137,9 +134,8 @@ def test_what_is_not_read_is_said_once_and_loops_apart_from_it(schema, left_out)
 
 def test_what_only_later_graphs_have_is_said():
     detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(10, 30)])
-    graph = nx.cycle_graph(12)
+    graph = with_data(nx.cycle_graph(12), {"label": "C"})
     graph.add_edge(0, 0)
-    nx.set_node_attributes(graph, "C", "label")
     with (
         pytest.warns(UserWarning, match=r"left out: self-loops \(1\)"),
         pytest.warns(UserWarning, match=r"not read: node attribute 'l"),
@@ -148,9 +144,7 @@ def test_what_only_later_graphs_have_is_said():
 
 
 def ring(n, bond):
-    graph = nx.cycle_graph(n)
-    nx.set_edge_attributes(graph, bond, "bond")
-    return graph
+    return with_data(nx.cycle_graph(n), None, {"bond": bond})
 
 
 def test_categories_of_edges_that_look_alike():

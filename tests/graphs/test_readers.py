@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from skgraphkde import GraphSchema, read_graphs
+from tests.conftest import with_data
 from tests.graphs.common import (
     EDGES,
     LETTERS,
@@ -64,8 +65,7 @@ def test_edges(graph, expected):
 @pytest.mark.parametrize("bond", ["single", 2.5])
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
 def test_a_self_loop_which_is_left_out_needs_no_data(bond, kind):
-    graph = nx.path_graph(3, create_using=kind)
-    nx.set_edge_attributes(graph, bond, "bond")
+    graph = with_data(nx.path_graph(3, create_using=kind), None, {"bond": bond})
     part = "edge_categories" if isinstance(bond, str) else "edge_numbers"
     schema = GraphSchema(**{part: "bond"})
     expected = read_graphs([graph], schema=schema)
@@ -152,11 +152,6 @@ ARCS = [(0, 1), (1, 0), (1, 2)]
 def test_edge_data_by_pairs(graph, expected):
     batch = read_graphs([graph], schema=WITH_MISSING)
     np.testing.assert_array_equal(batch.edge_attributes[:, 0], expected)
-
-
-def test_two_values_of_one_edge():
-    twice = {"edges": EDGES[:1], "edge_data": {"label": {(0, 1): "a", (1, 0): "b"}}}
-    check_refused(twice, r"two values of 'label' for the edge \(0, 1\)")
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])

@@ -12,6 +12,7 @@ import torch
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.learned.dgl_backend import import_dgl
+from tests.conftest import with_data
 from tests.graphs.common import EDGES, LETTERS, PATH, X, check_refused, masked, with_nodes
 
 NAN = float("nan")
@@ -411,9 +412,8 @@ def test_numbers_whose_squares_are_zero_are_refused(part, where):
     graphs = [nx.path_graph(n) for n in range(3, 9)]
     for i, graph in enumerate(graphs):
         size = 1e-180 * (1 + (i == 2))
-        nx.set_node_attributes(graph, {v: size * (1 + (v == 1)) for v in graph}, "node")
-        nx.set_edge_attributes(graph, size, "edge")
-        graph.graph["graph"] = size
+        sizes = [size * (1 + (v == 1)) for v in graph]
+        with_data(graph, {"node": sizes}, {"edge": size}).graph["graph"] = size
     schema = GraphSchema(**{f"{part}_numbers": part})
     with pytest.raises(ValueError, match=f"^{where}: .* nowhere above 1e-100: multiply it"):
         GraphKDEDetector(schema=schema).fit(graphs)

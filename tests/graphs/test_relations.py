@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from skgraphkde import GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.graphs.refinement import hash64, refined
 from skgraphkde.graphs.relations import MOST_CATEGORIES, EdgeGroups, messages, relations
+from tests.conftest import with_data
 from tests.graphs.common import partition
 
 WEIGHTED = GraphSchema(edge_weight="w")
@@ -160,8 +161,7 @@ def test_edge_features(directed, seed):
 
 
 def test_missing_numbers_of_edges():
-    graph = nx.path_graph(4)
-    nx.set_edge_attributes(graph, {(0, 1): 1.0, (1, 2): None, (2, 3): 5.0}, "x")
+    graph = with_data(nx.path_graph(4), None, {"x": [1.0, None, 5.0]})
     batch = read_graphs([graph], schema=GraphSchema(missing="indicate"))
     features = NodeFeatures(("edge",)).fit(batch)
     assert features.get_feature_names_out().tolist() == ["x", "x missing"]
@@ -170,9 +170,8 @@ def test_missing_numbers_of_edges():
 
 
 def test_a_great_many_categories_of_numbers_are_averaged_over_all():
-    graph = nx.DiGraph()
-    for i in range(20):
-        graph.add_edge(i, i + 1, label=f"c{i}", x=[1.0 * i, 2.0, 3.0])
+    edges = {"label": lambda edge: f"c{edge[0]}", "x": lambda edge: [1.0 * edge[0], 2.0, 3.0]}
+    graph = with_data(nx.path_graph(21, nx.DiGraph), None, edges)
     features = NodeFeatures(("edge",)).fit([graph])
     names = features.get_feature_names_out().tolist()
     assert names[-6:] == ["out x_0", "in x_0", "out x_1", "in x_1", "out x_2", "in x_2"]

@@ -10,6 +10,7 @@ from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.arrays import sorted_labels
 from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.schema import unread_attributes
+from tests.conftest import with_data
 from tests.graphs.common import assert_same
 
 
@@ -18,20 +19,18 @@ def plant(seed=0, directed=True):
     rng = np.random.RandomState(seed)
     graph = nx.gnp_random_graph(7, 0.4, seed=seed, directed=directed)
     graph.add_edge(0, 1)
-    for node in graph:
-        graph.nodes[node].update(
-            kind="pump" if rng.rand() < 0.5 else "valve",
-            owner=int(rng.randint(2)),
-            temp=float(rng.normal(60, 5)),
-            position=[float(x) for x in rng.rand(2)],
-        )
-    for edge in graph.edges:
-        graph.edges[edge].update(
-            material="steel" if rng.rand() < 0.5 else "lead",
-            flow=float(rng.rand()),
-            capacity=float(1 + rng.rand()),
-        )
-    return graph
+    nodes = {
+        "kind": lambda _: ("pump", "valve")[rng.randint(2)],
+        "owner": lambda _: int(rng.randint(2)),
+        "temp": lambda _: float(rng.normal(60, 5)),
+        "position": lambda _: rng.rand(2).tolist(),
+    }
+    edges = {
+        "material": lambda _: ("steel", "lead")[rng.randint(2)],
+        "flow": lambda _: float(rng.rand()),
+        "capacity": lambda _: float(1 + rng.rand()),
+    }
+    return with_data(graph, nodes, edges)
 
 
 EVERYTHING = GraphSchema(
@@ -78,14 +77,12 @@ def test_everything_by_its_type():
     schema = read_graphs(PLANTS, schema="all").schema
     assert (schema.node_categories, schema.edge_categories) == (("kind",), ("material",))
     assert dict(schema.node_numbers) == {"owner": 1, "temp": 1, "position": 2}
-    assert dict(schema.edge_numbers) == {"capacity": 1, "flow": 1}
-    assert schema.ignored == ()
+    assert (dict(schema.edge_numbers), schema.ignored) == ({"capacity": 1, "flow": 1}, ())
 
 
 def test_conventions_and_what_is_left_out():
-    graph = nx.path_graph(3)
-    nx.set_node_attributes(graph, {v: {"label": "C", "x": 1.5, "weight": 3} for v in graph})
-    nx.set_edge_attributes(graph, {e: {"label": "double", "length": 0.5} for e in graph.edges})
+    of_nodes, of_edges = {"label": "C", "x": 1.5, "weight": 3}, {"label": "double", "length": 0.5}
+    graph = with_data(nx.path_graph(3), of_nodes, of_edges)
     schema = read_graphs([graph]).schema
     assert schema.node_categories == schema.edge_categories == ("label",)
     assert schema.node_numbers == (("x", 1),)
@@ -97,7 +94,7 @@ def test_conventions_and_what_is_left_out():
 
 def test_what_is_ignored_of_several_batches_is_listed_once():
     graphs = [nx.Graph([(0, 0), (0, 1, {"flow": 1.0})]) for _ in range(2)]
-    nx.set_node_attributes(graphs[1], 60.0, "temp")
+    with_data(graphs[1], {"temp": 60.0})
     schema = GraphBatch.concatenate([read_graphs([graph]) for graph in graphs]).schema
     assert schema.ignored == read_graphs(graphs).schema.ignored
     assert list(map(str, schema.ignored)) == ["node attribute 'temp'", "edge attribute 'flow'"]
@@ -105,8 +102,7 @@ def test_what_is_ignored_of_several_batches_is_listed_once():
 
 
 def test_a_named_attribute_is_not_read_twice_and_a_name_must_be_text():
-    graph = nx.path_graph(3)
-    nx.set_node_attributes(graph, {v: {"label": 4, 7: 1.0} for v in graph})
+    graph = with_data(nx.path_graph(3), {"label": 4, 7: 1.0})
     batch = read_graphs([graph], schema=GraphSchema(node_numbers="label"))
     assert batch.labels is None
     assert batch.attributes.tolist() == [[4]] * 3
@@ -156,18 +152,6 @@ def test_missing_values_are_an_error_or_evidence():
     assert np.isnan(batch.attributes[:, 0]).tolist() == [True, True, *[False] * 5]
     assert [batch.label_names[x] for x in batch.labels[:2]] == [None, None]
     assert_same(GraphBatch.concatenate([batch, batch])[0], batch)
-
-
-def test_graphs_in_which_everything_is_missing_are_scored():
-    detector = GraphKDEDetector(schema=SCHEMA).fit([*PLANTS, *map(with_gaps, range(3))])
-    assert {"temp missing", "kind=None"} <= {*detector.model_.features.get_feature_names_out()}
-    empty = plant()
-    for data in empty.nodes.values():
-        data.clear()
-    scores = detector.score_samples([empty, PLANTS[0]])
-    assert np.isfinite(scores).all()
-    assert scores[0] < scores[1]
-    np.testing.assert_allclose(detector.score_samples([empty]), scores[:1], rtol=1e-9)
 
 
 # -- what is refused -------------------------------------------------------------------------------
@@ -230,8 +214,7 @@ def test_graphs_are_read_as_those_of_fit():
     batch = read_graphs(PLANTS, schema=GraphSchema(node_categories="kind", edge_weight="capacity"))
     with pytest.raises(ValueError, match="no node attribute 'owner' that was read as categories"):
         detector.score_samples(batch)
-    wide = plant()
-    nx.set_node_attributes(wide, [1.0, 2.0, 3.0], "position")
+    wide = with_data(plant(), {"position": (1.0, 2.0, 3.0)})
     with pytest.raises(ValueError, match=r"fit saw the node numbers .*'position' \(2\)"):
         detector.score_samples([wide])
 
@@ -251,22 +234,17 @@ def test_directed_graphs_are_refused_where_fit_saw_undirected_ones():
 
 
 def hosts(n_graphs, n_names, seed=0):
-    rng = np.random.RandomState(seed)
-    graphs = []
+    rng, graphs = np.random.RandomState(seed), []
     for _ in range(n_graphs):
-        graph = nx.gnm_random_graph(12, 18, seed=rng)
-        names = rng.choice(n_names, 12, replace=False)
-        nx.set_node_attributes(graph, {v: f"host {names[v]}" for v in graph}, "label")
-        graphs.append(graph)
+        names = [f"host {name}" for name in rng.choice(n_names, 12, replace=False)]
+        graphs.append(with_data(nx.gnm_random_graph(12, 18, seed=rng), {"label": names}))
     return graphs
 
 
 def test_identifiers_are_left_out_by_convention_and_warned_of_by_name():
     coming_again = GraphKDEDetector().fit(hosts(20, 60))
     assert coming_again.schema_.node_categories == ("label",)
-    graphs = hosts(20, 10**6)
-    for graph in graphs:
-        nx.set_node_attributes(graph, {v: "ab"[v % 2] for v in graph}, "node_type")
+    graphs = [with_data(x, {"node_type": lambda v: "ab"[v % 2]}) for x in hosts(20, 10**6)]
     with pytest.warns(UserWarning, match=r"not read: node attribute 'label' \(an identifier\)"):
         detector = GraphKDEDetector().fit(graphs)
     assert detector.model_.references.label_names == ("a", "b")
@@ -313,15 +291,6 @@ def test_running_numbers_and_times_are_left_out_of_all():
     assert sorted(found) == sorted(DATA)
     named = GraphSchema(graph_numbers=("nr", "start_time"), graph_categories=None)
     assert len(GraphKDEDetector(schema=named).fit(graphs).schema_.graph_numbers) == 2
-
-
-def test_a_running_number_of_edges():
-    graphs, k = [nx.gnm_random_graph(5, 6, seed=i) for i in range(12)], 0
-    for graph in graphs:
-        for u, v in graph.edges:
-            graph.edges[u, v]["row"], k = k, k + 1
-    with pytest.warns(UserWarning, match=r"edge attribute 'row' \(a running number\)"):
-        GraphKDEDetector(schema="all").fit(graphs)
 
 
 # -- what an adversary found -----------------------------------------------------------------------

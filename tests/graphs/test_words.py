@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
 from skgraphkde.cli.main import main
 from skgraphkde.graphs.words import Words, singular
+from tests.conftest import with_data
 
 PLAIN = ("nodes", "edges", "graphs")
 CASES = [nx.path_graph(n, nx.DiGraph) for n in range(3, 9)]
@@ -20,37 +21,43 @@ def several(batch):
     return words.nodes, words.edges, words.graphs
 
 
-def with_data(**values):
-    graph = nx.DiGraph([(0, 1, {"hours": 2.0})])
-    for node in graph:
-        graph.nodes[node].update(values)
+def of_data(**values):
+    graph = with_data(nx.DiGraph([(0, 1)]), values, {"hours": 2.0})
     return read_graphs([graph], schema=GraphSchema.everything())
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_words_follow_from_the_data_unless_they_are_given():
-    assert several(read_graphs(CASES)) == PLAIN
-    assert several(with_data(hydrogens=1, aromatic="no")) == ("atoms", "bonds", "molecules")
-    assert several(with_data(ms=1.0, status="0", kind="1")) == ("spans", "calls", "traces")
-    assert several(with_data(activity="pay")) == ("steps", "transitions", "cases")
-    assert several(with_data(label="pay")) == ("steps", "transitions", "cases")
-    assert several(with_data(kind="pay")) == PLAIN
+    for words, data in (
+        (PLAIN, {}),
+        (("atoms", "bonds", "molecules"), {"hydrogens": 1, "aromatic": "no"}),
+        (("spans", "calls", "traces"), {"ms": 1.0, "status": "0", "kind": "1"}),
+        (("steps", "transitions", "cases"), {"activity": "pay"}),
+        (("steps", "transitions", "cases"), {"label": "pay"}),
+        (PLAIN, {"kind": "pay"}),
+    ):
+        assert several(of_data(**data)) == words
     schema = GraphSchema(node_categories="activity", call={"nodes": "tasks"})
-    graph = nx.DiGraph([(0, 1)])
-    nx.set_node_attributes(graph, "pay", "activity")
+    graph = with_data(nx.DiGraph([(0, 1)]), {"activity": "pay"})
     assert several(read_graphs([graph], schema=schema)) == ("tasks", "transitions", "cases")
 
 
 def test_one_thing_has_its_noun():
-    nouns = ["steps", "queries", "classes", "switches", "access", "sheep", "nodes"]
+    nouns = ["steps", "queries", "classes", "switches", "access", "sheep", "boxes", "branches"]
+    nouns += ["cases", "purchases"]
     assert [singular(x) for x in nouns] == [
-        "step", "query", "class", "switch", "access", "sheep", "node"
-    ]  # fmt: skip
-    words = Words.of({"nodes": "steps"})
+        *("step", "query", "class", "switch", "access", "sheep", "box", "branch"),
+        *("case", "purchase"),
+    ]
+    words = Words.of({"nodes": "steps", "graphs": "movies", "graph": "movie"})
+    assert (words.graph, words.node) == ("movie", "step")
+    assert Words.of(words.called()) == words
     assert (words.counted(1, "node"), words.counted(2000, "node")) == ("1 step", "2,000 steps")
 
 
-@pytest.mark.parametrize("call", [{"node": "steps"}, {"nodes": " "}, {"nodes": 3}])
+@pytest.mark.parametrize(
+    "call", [{"node": "steps"}, {"nodes": " "}, {"nodes": 3}, {"graph": "x"}, {"graphs": "x" * 41}]
+)
 def test_words_that_are_none_are_refused(call):
     with pytest.raises(ValueError, match="call of GraphSchema must give names"):
         read_graphs(CASES, schema=GraphSchema(call=call))
@@ -90,7 +97,3 @@ def test_the_shell_takes_words(tmp_path):
     found = CliRunner().invoke(main, [*options, "nodes=steps, graphs=cases"])
     assert not found.exit_code, found.output
     assert load(model).schema_.words[::2] == ("step", "edge", "case")
-    for wrong in ("steps", "node=steps", "nodes=steps,nodes=acts"):
-        found = CliRunner().invoke(main, [*options, wrong, "--force"])
-        assert found.exit_code == 2
-        assert "nodes" in found.output

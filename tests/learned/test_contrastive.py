@@ -8,7 +8,6 @@ from scipy.spatial.distance import cdist
 
 from skgraphkde import (
     GCN,
-    KDE,
     Contrastive,
     Density,
     Distance,
@@ -19,7 +18,7 @@ from skgraphkde import (
 from skgraphkde.distances.mmd import FIVE_DECADES
 from skgraphkde.learned.trainer import LOG_LARGEST_RATIO, contrast, log_contrast
 from skgraphkde.views.kernels import log_densities
-from tests.conftest import densities, random_graphs
+from tests.conftest import random_graphs
 
 
 def contrast_of(f, twins):
@@ -99,43 +98,6 @@ def test_training_on_a_family_of_graphs(family, settings):
     losses = np.array([history["loss"][1:], history["validation_loss"][1:]])
     assert (np.abs(losses) < 1e6).all()  # a mean over all twins, not one of them
     assert np.isfinite(detector.score_samples(graphs)).all()
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"max_iter": 0},
-        {"batch_size": 1},
-        {"learning_rate": 0},
-        {"learn_weights": "yes"},
-        {"leave_one_out": None},
-        {"n_twins": 0},
-        {"twins": "spectral"},
-        {"validation_fraction": 0},
-        {"validation_fraction": 1.0},
-        {"n_iter_no_change": 0},
-        {"loss": "log"},
-        {"schedule": None},
-        {"weight_decay": -1},
-    ],
-)
-def test_bad_parameters(parameters):
-    (name,) = parameters
-    with pytest.raises(ValueError, match=f"'{name}' parameter of Contrastive must be"):
-        GraphKDEDetector(encoder=GCN(), training=Contrastive(**parameters)).fit(random_graphs(4))
-
-
-def test_training_needs_something_to_train_and_three_graphs():
-    weightless = {"training": Contrastive(max_iter=1)}
-    one_kernel = {"views": densities(kernels=KDE([0.5]))}
-    for changes in (one_kernel, {"training": Contrastive(learn_weights=False)}):
-        with pytest.raises(ValueError, match="there is nothing to train: Propagation"):
-            GraphKDEDetector(**weightless | changes).fit(random_graphs(4))
-    assert GraphKDEDetector(**weightless, random_state=0).fit(random_graphs(4)).history_
-    trained = GraphKDEDetector(encoder=GCN(4), training=Contrastive(max_iter=1), random_state=0)
-    with pytest.raises(ValueError, match=r"at least 3 graphs, .* got 2: give more, or use"):
-        trained.fit(random_graphs(2))
-    assert len(trained.fit(random_graphs(3)).history_["loss"]) == 2
 
 
 class Centers(Distance):

@@ -19,7 +19,7 @@ from skgraphkde import (
     Twins,
     read_graphs,
 )
-from skgraphkde.learned.trainer import Trainer, _learning_rate_factor, _split, log_densities
+from skgraphkde.learned.trainer import Trainer, _split, log_densities
 from skgraphkde.propagation import MessageFlow
 from skgraphkde.views import kernels
 from skgraphkde.views.embedding import Embedding
@@ -217,44 +217,9 @@ def test_held_out_graphs_are_neither_trained_on_nor_references(data):
     assert trainer.held_out_twins.n_nodes_per_graph.tolist() == [*sizes, *sizes]
 
 
-def test_same_seed_same_result_and_global_state_untouched(data):
-    states = np.random.get_state()[1].copy(), torch.random.get_rng_state()
-    results = []
-    for _ in range(2):
-        model = make_model(data[0], bandwidths="nearest", size_kernel=True)
-        trainer = make_trainer(data, model, batch_size=7, n_twins=2)
-        history, weights = trainer.train(), trainer.weights.state_dict()
-        results.append((history["loss"][1:], history["validation_loss"], weights))
-    assert results[0][:2] == results[1][:2]
-    assert all(torch.equal(results[0][2][k], results[1][2][k]) for k in results[0][2])
-    np.testing.assert_array_equal(np.random.get_state()[1], states[0])
-    assert torch.equal(torch.random.get_rng_state(), states[1])
-
-
-def test_a_loss_that_is_not_finite_is_an_error(data):
-    with pytest.raises(ValueError, match=r"not finite in epoch \d+ .*lower learning_rate"):
-        make_trainer(data, learning_rate=1e38, max_iter=20).train()
-
-
-def test_progress_bar(data, capsys):
-    make_trainer(data, verbose=1, max_iter=2).train()
-    assert "training" in capsys.readouterr().err
-    make_trainer(data, verbose=0, max_iter=2).train()
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.parametrize(
     ("n", "batch_size", "sizes"),
     [(3, 2, [3]), (129, 128, [65, 64]), (256, 128, [128, 128]), (2, 9, [2])],
 )
 def test_batches_have_two_graphs_or_more(n, batch_size, sizes):
     assert [len(part) for part in _split(np.arange(n), batch_size)] == sizes
-
-
-def test_learning_rate_warms_up_and_decays():
-    factors = [_learning_rate_factor(t) for t in np.linspace(0, 1, 101)]
-    assert factors[0] < 0.02
-    assert factors[10] == 1
-    assert (np.diff(factors[:11]) > 0).all()
-    assert (np.diff(factors[10:]) < 0).all()
-    assert factors[-1] == pytest.approx(0)

@@ -21,6 +21,7 @@ from skgraphkde import (
 from skgraphkde.datasets import load_mutag
 from skgraphkde.learned.twins import swap_edges, swap_features
 from tests.conftest import permuted, random_graphs
+from tests.graphs.test_relations import typed_graphs
 
 # The paper's table of edge changes on MUTAG: thresholds -> removed and added edges, in percent.
 PAPER_SHARES = {(0.5, 0.75): (15.14, 25.06), (0.6, 0.85): (37.50, 13.66)}
@@ -75,7 +76,7 @@ def spectral_twins_slow(A, tau_1, tau_2, max_ratio, self_loops=False):
     st.booleans(),
 )
 def test_spectral_twins_equal_the_algorithm(directed, seed, thresholds, max_ratio, self_loops):
-    batch = typed_graphs(6, seed, directed=directed, data=False, max_nodes=12)
+    batch = typed_batch(6, seed, directed=directed, data=False)
     twins = SpectralEdges(thresholds, max_ratio, self_loops).twins(batch)
     for i in range(len(batch)):
         if batch[i].adjacency.nnz:
@@ -102,7 +103,7 @@ def test_twins_do_not_depend_on_node_order(seed):
     shapes = [nx.cycle_graph(6), nx.complete_bipartite_graph(3, 4), nx.hypercube_graph(3)]
     shapes += [nx.petersen_graph(), nx.icosahedral_graph(), nx.dodecahedral_graph()]
     batch = read_graphs([*random_graphs(5, seed, labels=""), *shapes])
-    directed = typed_graphs(5, seed, directed=True, data=False)
+    directed = typed_batch(5, seed, directed=True, data=False)
     arcs = [
         nx.cycle_graph(6, nx.DiGraph),
         nx.path_graph(7, nx.DiGraph),
@@ -133,31 +134,12 @@ def test_symmetric_graphs_have_the_same_twins_as_directed_ones(seed):
 # -- data of edges ---------------------------------------------------------------------------------
 
 
-def typed_graphs(
-    n_graphs, seed, *, directed, data=True, parallel=False, weights=False, max_nodes=9
-):
-    """Graphs whose edges have a category, a number that no other edge has, and perhaps weights."""
-    rng = np.random.RandomState(seed)
-    graphs = []
-    for _ in range(n_graphs):
-        n = rng.randint(2, max_nodes)
-        graph = nx.gnp_random_graph(n, 0.4, directed=directed, seed=int(rng.randint(1000)))
-        graph = (nx.MultiDiGraph if directed else nx.MultiGraph)(graph)
-        if parallel:
-            graph.add_edges_from([edge for edge in list(graph.edges()) if rng.rand() < 0.4])
-        for *_, of_edge in graph.edges(data=True):
-            of_edge["weight"] = float(rng.uniform(0.5, 2)) if weights else 1.0
-            if data:
-                of_edge |= {"kind": "abc"[rng.randint(3)], "length": rng.rand()}
-        graphs.append(graph)
-    if data:  # at least one edge has data
-        graphs[0].add_edge(0, 1, kind="a", length=0.5, weight=1.0)
-    schema = GraphSchema(
-        edge_categories="kind" if data else None,
-        edge_numbers="length" if data else None,
-        edge_weight="weight" if weights else None,
-        directed=directed,
-    )
+def typed_batch(n_graphs, seed, *, directed, data=True, parallel=False, weights=False):
+    """Graphs whose edges have a category, a number that hardly another has, and perhaps weights."""
+    graphs = typed_graphs(n_graphs, seed, directed=directed, multi=parallel, categories="abc")
+    ignored = {} if data else {"edge_categories": None, "edge_numbers": None}
+    weight = "w" if weights else None
+    schema = GraphSchema(node_categories=None, edge_weight=weight, directed=directed, **ignored)
     return read_graphs(graphs, schema=schema)
 
 
@@ -183,7 +165,7 @@ def edges_of(batch):
 @pytest.mark.parametrize("maker", MAKERS)
 @given(kind=KINDS, seed=st.integers(0, 10**6))
 def test_what_holds_of_every_twin(kind, maker, seed):
-    batch = typed_graphs(5, seed, **kind)
+    batch = typed_batch(5, seed, **kind)
     for twin in MAKERS[maker](batch, np.random.RandomState(seed)):
         assert twin.node_ptr.tolist() == batch.node_ptr.tolist()
         assert (twin.schema, twin.edge_label_names) == (batch.schema, batch.edge_label_names)
@@ -204,7 +186,7 @@ def test_what_holds_of_every_twin(kind, maker, seed):
 
 @given(kind=KINDS, seed=st.integers(0, 10**6))
 def test_data_of_edges_that_stay_and_of_new_ones(kind, seed):
-    batch = typed_graphs(5, seed, max_nodes=12, **kind)
+    batch = typed_batch(5, seed, **kind)
     before, graph = edges_of(batch), batch.graph_of_node
     for twin in SpectralEdges().twins(batch, np.random.RandomState(seed)):
         for (u, v), data in edges_of(twin).items():
@@ -220,7 +202,7 @@ def test_data_of_edges_that_stay_and_of_new_ones(kind, seed):
 
 
 def test_twins_do_not_depend_on_the_size_of_blocks():
-    batch = typed_graphs(12, 3, directed=True, max_nodes=12)
+    batch = typed_batch(12, 3, directed=True)
     expected = Twins(0.5).structural(batch, np.random.RandomState(0))
     with config_context(working_memory=1e-3):
         twins = Twins(0.5).structural(batch, np.random.RandomState(0))
@@ -228,19 +210,9 @@ def test_twins_do_not_depend_on_the_size_of_blocks():
         assert edges_of(twin) == edges_of(other)
 
 
-@pytest.mark.parametrize("directed", [False, True])
-def test_graphs_without_data_of_edges_draw_nothing_for_them(directed):
-    batch, typed = (typed_graphs(6, 0, directed=directed, data=data) for data in (False, True))
-    rng = np.random.RandomState(0)
-    SpectralEdges().twins(batch, rng)
-    assert swap_edges(batch, 0.5, rng) is batch
-    assert swap_edges(typed, 0.0, rng) is typed
-    assert rng.rand() == np.random.RandomState(0).rand()
-
-
 @given(kind=KINDS, seed=st.integers(0, 10**6), ratio=st.sampled_from([0.2, 0.5, 1.0]))
 def test_swapped_edges(kind, seed, ratio):
-    batch = typed_graphs(5, seed, max_nodes=12, **kind)
+    batch = typed_batch(5, seed, **kind)
     twin = swap_edges(batch, ratio, np.random.RandomState(seed))
     for name in ("data", "indices", "indptr"):
         old, new = (getattr(x.adjacency, name) for x in (batch, twin))
@@ -263,7 +235,7 @@ def test_swapped_edges(kind, seed, ratio):
 
 
 def test_swapped_edges_move():
-    batch = typed_graphs(30, 1, directed=True, max_nodes=12)
+    batch = typed_batch(30, 1, directed=True)
     twin = swap_edges(batch, 1.0, np.random.RandomState(0))
     moved = (twin.edge_attributes != batch.edge_attributes).mean()
     assert moved > 0.7  # a permutation of m edges leaves one where it is, on average
@@ -272,7 +244,7 @@ def test_swapped_edges_move():
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.filterwarnings("ignore:not read")
 def test_training_on_typed_graphs(directed):
-    batch = typed_graphs(12, 5, directed=directed, parallel=True)
+    batch = typed_batch(12, 5, directed=directed, parallel=True)
     training = Contrastive(max_iter=1, twins=Twins(0.5))
     detector = GraphKDEDetector(
         encoder=GCN(backend="torch"), training=training, random_state=0
@@ -348,22 +320,3 @@ def test_swaps_are_uniform():
 
 
 # -- specifications --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("twins", "message"),
-    [
-        (Twins(swap_ratio=0, edges=None), "twins are copies of the graphs: raise swap_ratio, or"),
-        (Twins(swap_ratio=1.1), "'swap_ratio' parameter of Twins must be"),
-        (Twins(edges="all"), "'edges' parameter of Twins must be"),
-        (Twins(edges=SpectralEdges(max_ratio=0.9)), "'max_ratio' parameter of SpectralEdges must"),
-        (Twins(edges=SpectralEdges((0.8, 0.5))), r"0 < tau_1 <= tau_2 <= 1. Got \(0.8, 0.5\)"),
-        (Twins(edges=SpectralEdges((0.5,))), "must be .tau_1, tau_2. with"),
-        (Twins(edges=SpectralEdges((0.5, "x"))), "must be .tau_1, tau_2. with"),
-        (Twins(edges=SpectralEdges(0.5)), "'energy_thresholds' parameter of SpectralEdges must be"),
-    ],
-)
-def test_bad_parameters(twins, message):
-    detector = GraphKDEDetector(encoder=GCN(), training=Contrastive(twins=twins))
-    with pytest.raises(ValueError, match=message):
-        detector.fit(random_graphs(4))

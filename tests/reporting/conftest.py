@@ -13,7 +13,7 @@ import pytest
 import skgraphkde
 from skgraphkde import GraphKDEDetector
 from skgraphkde.reporting import page, rendering
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 
 NAMES = [
     "<script>alert(1)</script>",
@@ -34,9 +34,10 @@ def detector():
 
 @pytest.fixture(scope="package")
 def new():
-    star, triangle = nx.star_graph(40), nx.cycle_graph(3)
-    for graph in (star, triangle):
-        nx.set_node_attributes(graph, "<b>new</b>", "label")
+    star, triangle = (
+        with_data(graph, {"label": "<b>new</b>"})
+        for graph in (nx.star_graph(40), nx.cycle_graph(3))
+    )
     return [*random_graphs(5, seed=2), star, nx.relabel_nodes(triangle, {0: "<i>node</i>"})]
 
 

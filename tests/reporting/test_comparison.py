@@ -7,6 +7,7 @@ import pytest
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.explanation.results import judge, to_judge
 from skgraphkde.reporting.comparison import Difference, UsualGraphs, data_of
+from tests.conftest import with_data
 
 SCHEMA = GraphSchema(
     node_categories="step", edge_categories="way", graph_categories="vendor", graph_numbers="total"
@@ -16,10 +17,8 @@ SCHEMA = GraphSchema(
 def case(seed, vendor, n_nodes=None):
     rng = np.random.RandomState(seed)
     graph = nx.path_graph(n_nodes or rng.randint(4, 15), nx.DiGraph)
-    graph.graph |= {"vendor": vendor, "total": float(seed)}
-    nx.set_node_attributes(graph, {i: "abc"[rng.randint(3)] for i in graph}, "step")
-    nx.set_edge_attributes(graph, {e: "xy"[rng.randint(2)] for e in graph.edges}, "way")
-    return graph
+    steps, ways = {"step": lambda _: "abc"[rng.randint(3)]}, {"way": lambda _: "xy"[rng.randint(2)]}
+    return with_data(graph, steps, ways, vendor=vendor, total=float(seed))
 
 
 @pytest.fixture(scope="module")
@@ -93,13 +92,8 @@ def test_missing_and_false_categories_and_undirected_edges():
     schema = GraphSchema(
         node_categories=("label", "ring", "who"), edge_categories="bond", missing="indicate"
     )
-    graphs = []
-    for n in range(3, 15):
-        graph = nx.cycle_graph(n)
-        nx.set_node_attributes(graph, {i: {"label": "C", "ring": i > 0} for i in graph})
-        graph.nodes[0]["who"] = "Ann"
-        nx.set_edge_attributes(graph, "single", "bond")
-        graphs.append(graph)
+    nodes = {"label": "C", "ring": lambda i: i > 0, "who": lambda i: None if i else "Ann"}
+    graphs = [with_data(nx.cycle_graph(n), nodes, {"bond": "single"}) for n in range(3, 15)]
     fitted = GraphKDEDetector(schema=schema).fit(graphs)
     found = UsualGraphs(fitted).differences(fitted.read(graphs[7:8]), 0)
     assert found == [
@@ -113,10 +107,8 @@ def test_missing_and_false_categories_and_undirected_edges():
 
 
 def test_data_are_in_words():
-    graph = nx.path_graph(3)
-    graph.graph |= {"kind": "a\nb", "size": 1234567.25, "vector": [1.0, 2.5]}
-    other = nx.path_graph(4)
-    other.graph |= {"vector": [0.0, 0.0], "size": 2.0}
+    graph = with_data(nx.path_graph(3), kind="a\nb", size=1234567.25, vector=[1.0, 2.5])
+    other = with_data(nx.path_graph(4), vector=[0.0, 0.0], size=2.0)
     schema = GraphSchema(
         graph_categories="kind", graph_numbers=("size", "vector"), missing="indicate"
     )

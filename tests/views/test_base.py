@@ -20,7 +20,7 @@ from skgraphkde import (
 )
 from skgraphkde.explanation import explain, view_surprises
 from skgraphkde.views.anomalies import Confirmed
-from tests.conftest import densities, permuted, random_graphs
+from tests.conftest import densities, permuted, random_graphs, with_data
 from tests.golden import trace
 from tests.views.common import context_of, fit, scores_of
 
@@ -50,8 +50,7 @@ class DegreeEntropy(View):
 
 
 TRAIN, NEW = random_graphs(40, seed=1), random_graphs(9, seed=2)
-STAR = nx.star_graph(30)
-nx.set_node_attributes(STAR, "C", "label")
+STAR = with_data(nx.star_graph(30), {"label": "C"})
 
 
 @pytest.fixture(scope="module")

@@ -9,22 +9,18 @@ import pytest
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.explanation import explain
 from skgraphkde.views.categories import Vocabulary
+from tests.conftest import with_data
 
 STEPS = ["create", "check", "approve", "post", "pay"]
 
 
-def case(seed, steps=STEPS, clerk=None):
+def case(seed, steps=STEPS, clerk=()):
     """A case of a process, in which a machine does one step, and persons the others."""
-    rng = np.random.RandomState(seed)
-    graph = nx.path_graph(len(steps), create_using=nx.DiGraph)
-    people = iter(rng.permutation(40))
-    for node, step in enumerate(steps):
-        who = "machine" if step == "check" else f"P{next(people)}"
-        graph.nodes[node].update(step=step, who=who)
-    if clerk is not None:
-        for node in clerk:
-            graph.nodes[node]["who"] = "P3"
-    return graph
+    people = iter(np.random.RandomState(seed).permutation(40))
+    who = ["machine" if step == "check" else f"P{next(people)}" for step in steps]
+    for node in clerk:
+        who[node] = "P3"
+    return with_data(nx.path_graph(len(steps), nx.DiGraph), {"step": steps, "who": who})
 
 
 def varied(seed):
@@ -46,10 +42,8 @@ def test_persons_count_by_themselves_and_steps_together():
 def test_categories_by_which_edges_are_seldom_new_count_together():
     def graph(seed):
         rng = np.random.RandomState(seed)
-        graph = nx.gnp_random_graph(12, 0.3, seed=seed)
-        for data in graph.nodes.values():
-            data.update(kind="AB"[rng.randint(2)], color="xyz"[rng.randint(3)])
-        return graph
+        data = {"kind": lambda _: "AB"[rng.randint(2)], "color": lambda _: "xyz"[rng.randint(3)]}
+        return with_data(nx.gnp_random_graph(12, 0.3, seed=seed), data)
 
     schema = GraphSchema(node_categories=("kind", "color"))
     vocabulary = Vocabulary.of(
@@ -96,34 +90,6 @@ def test_a_new_pair_of_steps_is_found_though_persons_are_new_everywhere(odd, wor
     assert not any("(who)" in reason for reason in reasons)  # new pairs of persons are usual
 
 
-def test_alike_cases_have_what_nobody_else_has_as_a_reason():
-    alike = [case(600 + i, ["create", "check", "approve", "pay", "post"]) for i in range(4)]
-    detector = GraphKDEDetector(schema=SCHEMA, random_state=0).fit([*KNOWN, *alike])
-    reasons = explain(detector)
-    for name in range(80, 84):
-        [*texts] = reasons["reason"][reasons["graph"] == name]
-        assert any("pay -> post (in 3 of 83 other graphs)" in text for text in texts)
-
-
-def test_missing_numbers_are_counted():
-    def graph(seed, share):
-        rng = np.random.RandomState(seed)
-        graph = nx.path_graph(30)
-        for data in graph.nodes.values():
-            if rng.rand() > share:
-                data["amount"] = rng.lognormal(3)
-        return graph
-
-    schema = GraphSchema(node_numbers="amount", missing="indicate")
-    detector = GraphKDEDetector(schema=schema, random_state=0).fit(
-        [graph(seed, 0.1) for seed in range(60)]
-    )
-    odd = [graph(seed, 0.5) for seed in range(100, 120)]
-    assert (detector.predict(odd) == -1).mean() > 0.9
-    normal = [graph(seed, 0.1) for seed in range(200, 240)]
-    assert (detector.predict(normal) == -1).mean() < 0.25
-
-
 def test_the_order_of_names_does_not_decide_which_category_is_the_step():
     def case(seed, same=False):
         rng, steps = np.random.default_rng(seed), ["create", "check", "approve", "pay"]
@@ -131,10 +97,7 @@ def test_the_order_of_names_does_not_decide_which_category_is_the_step():
         while who[2] == who[0]:
             who[2] = rng.choice(list("abcdef"))
         who[2] = who[0] if same else who[2]
-        graph = nx.path_graph(4, create_using=nx.DiGraph)
-        for node, (step, person) in enumerate(zip(steps, who.tolist(), strict=True)):
-            graph.nodes[node].update(what=step, who=person)
-        return graph
+        return with_data(nx.path_graph(4, nx.DiGraph), {"what": steps, "who": who.tolist()})
 
     known, odd = [case(seed) for seed in range(200)], [case(1000 + i, True) for i in range(30)]
     for names in (("what", "who"), ("who", "what")):

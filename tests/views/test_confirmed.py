@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from skgraphkde import GraphKDEDetector, LeaveOneOut, Statistics, load, read_graphs
 from skgraphkde.combination import _weights, learn_weights, logistic_minimum, nearness_weights
 from skgraphkde.views.anomalies import ITSELF, Confirmed
-from skgraphkde.views.base import Property
 from skgraphkde.views.neighborhoods import NeighborhoodCounts, Neighborhoods
 from skgraphkde.views.rows import folds
 from tests.conftest import random_graphs
@@ -82,26 +81,6 @@ def test_distances_are_those_of_the_definitions():
         shared = np.minimum(counts[i], counts[j]).sum()
         assert np.isclose(tanimoto[i, j], 1 - shared / np.maximum(counts[i], counts[j]).sum())
         assert np.isclose(neighbors[i, j] ** 2, ((counts[i] > 0) != (counts[j] > 0)).sum())
-
-
-def test_a_copy_of_an_anomaly_is_nearest_to_it_and_the_reason_names_it():
-    rings = read_graphs([nx.cycle_graph(n) for n in range(10, 20)])
-    anomalies = read_graphs([nx.star_graph(12), nx.complete_graph(9)])
-    detector = fitted(rings)
-    new = read_graphs([nx.star_graph(12), nx.complete_graph(9), rings[3], nx.star_graph(13)])
-    for view in views_of(detector, anomalies.replace(names=["star", "all"])):
-        scores = view.scores(new, np.full(4, -1), detector.model_.context(new))
-        assert scores[:2].tolist() == [ITSELF, ITSELF]
-        assert scores[2] > 0
-
-        def text(i, view=view, scores=scores):
-            unusual = Property("confirmed", view.name, -scores[[i]], np.zeros(1))
-            context = detector.model_.context(new[i])
-            return view.reason(new[i], unusual, np.zeros(10), context).text
-
-        assert text(0) == "the same as 'star', a confirmed anomaly"
-    shared = "standard deviation of the numbers of neighbors 3.09 and 2.93; usually 0"
-    assert text(3) == f"like 'star', a confirmed anomaly: {shared}"  # by the statistics
 
 
 def test_a_file_has_no_context_of_the_anomalies_and_scores_are_the_same(tmp_path):

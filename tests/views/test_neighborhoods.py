@@ -14,13 +14,12 @@ from skgraphkde import (
     GraphKDEDetector,
     GraphSchema,
     Neighbors,
-    NodeFeatures,
     Novelty,
     Tanimoto,
     read_graphs,
 )
 from skgraphkde.explanation import explain
-from tests.conftest import densities, random_graphs
+from tests.conftest import random_graphs, with_data
 from tests.graphs.test_relations import typed_graphs
 from tests.views.common import context_of, fit, scores_of
 
@@ -86,8 +85,7 @@ def test_new_from_is_the_smallest_radius(graphs):
 
 
 def test_a_label_that_fit_did_not_see_is_new_by_itself(graphs):
-    odd = nx.path_graph(4)
-    nx.set_node_attributes(odd, dict(enumerate("CXNC")), "label")
+    odd = with_data(nx.path_graph(4), {"label": list("CXNC")})
     # The vocabulary of a batch may be larger than what its references use.
     everything = read_graphs([*graphs, odd])
     for batch in (everything[[-1]], read_graphs([odd])):
@@ -99,22 +97,19 @@ def test_a_label_that_fit_did_not_see_is_new_by_itself(graphs):
 
 
 def test_edge_weights_are_ignored(graphs):
-    heavy = [graph.copy() for graph in graphs]
-    for graph in heavy:
-        nx.set_edge_attributes(graph, 7.5, "weight")
+    heavy = [with_data(graph.copy(), None, {"weight": 7.5}) for graph in graphs]
     batch = read_graphs(heavy, schema=GraphSchema(edge_weight="weight"))
     assert scores_of(fit(Novelty(3), read_graphs(graphs)), batch).tolist() == [0] * 12
 
 
 def test_what_is_not_there_is_refused(graphs):
-    unlabeled = [nx.cycle_graph(n) for n in range(10, 30)]
-    with pytest.raises(ValueError, match=r"needs node labels.*use categories='degree'"):
-        fit(Novelty(2, "label"), read_graphs(unlabeled))
-    with pytest.raises(ValueError, match=r"Novelty\(edges=True\) needs categories"):
-        GraphKDEDetector(views=("density", Novelty(edges=True))).fit(unlabeled)
-    detector = GraphKDEDetector(features=NodeFeatures(("degree",))).fit(graphs)
-    with pytest.raises(ValueError, match="no graph has the node attribute 'label'"):
-        detector.score_samples(unlabeled)
+    unlabeled = read_graphs([nx.cycle_graph(n) for n in range(10, 30)])
+    for view, message in (
+        (Novelty(2, "label"), "needs node labels.*use categories='degree'"),
+        (Novelty(edges=True), r"Novelty\(edges=True\) needs categories"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            fit(view, unlabeled)
 
 
 # -- parts: nodes and edges by their categories ----------------------------------------------------
@@ -176,11 +171,9 @@ def rings(n, seed, directed, rare=0.02):
         graph = nx.cycle_graph(6, create_using=nx.DiGraph if directed else nx.Graph)
         if rng.rand() < 5 * rare:
             graph.add_edge(0, 3)
-        for node in graph:
-            graph.nodes[node]["label"] = "ab"[node % 2] if rng.rand() > rare else "abcd"[node % 4]
-        for edge in graph.edges:
-            graph.edges[edge]["label"] = "x" if rng.rand() > rare else "yz"[rng.randint(2)]
-        graphs.append(graph)
+        nodes = {"label": lambda v: "ab"[v % 2] if rng.rand() > rare else "abcd"[v % 4]}
+        edges = {"label": lambda _: "x" if rng.rand() > rare else "yz"[rng.randint(2)]}
+        graphs.append(with_data(graph, nodes, edges))
     return graphs
 
 
@@ -224,9 +217,7 @@ def test_which_parts_count(schema, edges, kinds):
 
 def test_edges_count_if_no_label_occurs_twice_in_a_graph():
     """As with regions of a brain."""
-    regions = [nx.relabel_nodes(nx.cycle_graph(5), dict(enumerate("abcde"))) for _ in range(3)]
-    for graph in regions:
-        nx.set_node_attributes(graph, {v: v for v in graph}, "label")
+    regions = [with_data(nx.cycle_graph(5), {"label": list("abcde")}) for _ in range(3)]
     assert fit(Novelty(), read_graphs(regions)).parts_.kinds == ("categories", "edges")
 
 
@@ -263,62 +254,16 @@ def test_a_single_new_surrounding_is_ranked_first_and_told():
     )
 
 
-@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
-@pytest.mark.parametrize("n_days", [30, 300])
-def test_a_new_value_does_not_drown_among_combinations(n_days):
-    """Of a category with many values, nearly all combinations with another one are new."""
-
-    def graph(seed, odd=False):
-        rng, graph = np.random.default_rng(seed), nx.cycle_graph(25)
-        for node in graph:
-            kind, day = rng.integers([3, n_days]).tolist()
-            graph.nodes[node].update(kind=("pump", "valve", "tank")[kind], day=f"d{day}")
-        graph.nodes[0]["kind"] = "bomb" if odd else graph.nodes[0]["kind"]
-        return graph
-
-    schema = GraphSchema(node_categories=("kind", "day"))
-    detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(120)])
-    new = [graph(1000 + seed, odd=seed % 2 == 1) for seed in range(60)]
-    scores = detector.score_samples(new)
-    assert roc_auc_score(np.arange(60) % 2 == 0, scores) > 0.85
-    first = explain(detector, new[1::2], n_reasons=1)["what"]
-    assert (first == "kind=bomb").mean() > 0.9
-
-
-@pytest.mark.parametrize("label", ["label", "role"])
-def test_categories_that_are_never_neighbors(label):
-    """Of undirected graphs with node categories alone, who asks for edges finds them."""
-
-    def network(seed, odd=False):
-        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(25, 0.12, seed=seed)
-        for node in graph:
-            graph.nodes[node][label] = "abc"[rng.integers(3)]
-        of = dict(graph.nodes(data=label))
-        graph.remove_edges_from([e for e in graph.edges if {of[e[0]], of[e[1]]} == {"a", "c"}])
-        if odd:
-            graph.add_edge(*(next(v for v in graph if of[v] == x) for x in "ac"))
-        return graph
-
-    schema = GraphSchema(node_categories=label)
-    detector = GraphKDEDetector(views=(*densities(), Novelty(edges=True)), schema=schema)
-    detector.fit([network(seed) for seed in range(80)])
-    new = [network(1000 + seed, odd=seed % 2 == 1) for seed in range(40)]
-    assert roc_auc_score(np.arange(40) % 2 == 0, detector.score_samples(new)) > 0.85
-
-
 def test_a_gap_at_a_kind_that_has_none():
     """A number that some kinds never have, and others always."""
 
     def chain(seed, odd=None):
-        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(25, 0.12, seed=seed)
-        for node in graph:
-            kind = "mine" if rng.random() < 0.5 else "dealer"
-            number = rng.normal(100, 10) if kind == "mine" else None
-            graph.nodes[node].update(type=kind, staff=number)
+        rng = np.random.default_rng(seed)
+        kinds = rng.choice(["mine", "dealer"], 25).tolist()
+        staff = [rng.normal(100, 10) if kind == "mine" else None for kind in kinds]
         if odd is not None:
-            node = next(v for v in graph if graph.nodes[v]["type"] == odd)
-            graph.nodes[node]["staff"] = None if odd == "mine" else 100.0
-        return graph
+            staff[kinds.index(odd)] = None if odd == "mine" else 100.0
+        return with_data(nx.gnp_random_graph(25, 0.12, seed=seed), {"type": kinds, "staff": staff})
 
     schema = GraphSchema(node_categories="type", node_numbers="staff", missing="indicate")
     detector = GraphKDEDetector(schema=schema).fit([chain(seed) for seed in range(80)])
@@ -380,35 +325,13 @@ def test_fewer_references_than_neighbors():
         )
 
 
-@pytest.mark.parametrize(
-    ("view", "text"),
-    [("tanimoto", "in common with the most similar graph, known graph "),
-     ("neighbors", "differ from the most similar graphs; usually ")],
-)  # fmt: skip
-def test_reasons_say_how_far_the_nearest_known_graphs_are(view, text):
-    graphs = random_graphs(30)
-    detector = GraphKDEDetector(views=("density", view)).fit(graphs)
-    odd = [nx.gnp_random_graph(40, 0.1, seed=0)]
-    nx.set_node_attributes(odd[0], {node: "CNO"[node % 3] for node in odd[0]}, "label")
-    reasons = explain(detector, odd, n_reasons=20).set_index("what")
-    [reason] = reasons.loc[[detector.model_.view_names[1]], "reason"]
-    assert text in reason
-
-
-def test_copies_are_most_similar():
-    graphs = random_graphs(20)
-    references = read_graphs(graphs)
-    assert (scores_of(fit(Tanimoto(), references), references) == 1).all()
-    assert (scores_of(fit(Neighbors(1), references), references) == 0).all()
-
-
 @pytest.mark.parametrize("view", [Tanimoto(2), Neighbors(2, 2)])
 def test_labels_of_its_own_are_those_of_a_new_graph(view):
     """A reference is scored as if it were none: its labels differ from each other, known or not."""
-    graphs = random_graphs(8, seed=0)
-    for i, graph in enumerate(graphs):
-        names = {node: f"{i}.{node}" for node in graph if node % 3}
-        nx.set_node_attributes(graph, names, "label")
+    graphs = [
+        with_data(graph, {"label": lambda v, i=i: f"{i}.{v}" if v % 3 else None})
+        for i, graph in enumerate(random_graphs(8, seed=0))
+    ]
     batch = read_graphs(graphs)
     known = scores_of(fit(view, batch), batch, range(8))
     for i in range(8):

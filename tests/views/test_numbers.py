@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Numbers, read_graphs
 from skgraphkde.explanation import explain
+from tests.conftest import with_data
 from tests.views.common import fit, scores_of
 
 SCHEMA = GraphSchema(
@@ -18,13 +19,13 @@ SCHEMA = GraphSchema(
 
 def plant(seed, odd=None):
     """Two numbers that go together, around a mean of each kind."""
-    rng, graph = np.random.RandomState(seed), nx.gnm_random_graph(12, 16, seed=seed)
-    for data in graph.nodes.values():
-        data["kind"] = "pv"[rng.randint(2)]
-        a = rng.normal(10 * (data["kind"] == "p"), 1)
-        data.update(a=a, b=a + 0.05 * rng.normal())
-    for data in graph.edges.values():
-        data["flow"] = float(rng.choice([1.0, 5.0]) + 0.01 * rng.normal())
+    rng = np.random.RandomState(seed)
+    kinds = ["pv"[k] for k in rng.randint(2, size=12)]
+    a = rng.normal([10 * (kind == "p") for kind in kinds])
+    b = a + 0.05 * rng.normal(size=12)
+    flows = {"flow": lambda _: float(rng.choice([1.0, 5.0]) + 0.01 * rng.normal())}
+    graph = nx.gnm_random_graph(12, 16, seed=seed)
+    with_data(graph, {"kind": kinds, "a": a.tolist(), "b": b.tolist()}, flows)
     if odd == "contradiction":
         mean = 10 * (graph.nodes[3]["kind"] == "p")
         graph.nodes[3].update(a=mean + 1.0, b=mean - 1.0)
@@ -87,19 +88,13 @@ def test_usual_values_that_do_not_belong_together(odd, text):
     assert first.str.contains(text, regex=False).mean() > 0.8
 
 
-def test_graphs_without_numbers_are_refused():
-    with pytest.raises(ValueError, match=r"Numbers needs numbers .* or omit the view"):
-        GraphKDEDetector(views=("density", "numbers")).fit([nx.cycle_graph(n) for n in (3, 4, 5)])
-
-
 def graphs_of(seeds, **draws):
     """Random graphs whose nodes have data that functions draw, from a generator and the node."""
     graphs = []
     for seed in seeds:
         rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(10, 0.3, seed=seed)
-        for node, data in graph.nodes.items():
-            data.update({name: draw(rng, node) for name, draw in draws.items()})
-        graphs.append(graph)
+        drawn = {name: [draw(rng, v) for v in graph] for name, draw in draws.items()}
+        graphs.append(with_data(graph, drawn))
     return graphs
 
 
@@ -133,11 +128,10 @@ def test_rounding_is_nothing_unusual():
     rates = [2 / 3, 1 / 3, 0.1]
 
     def roads(seeds, write=float):
-        graphs = graphs_of(seeds, kind=lambda rng, node: int(rng.integers(3)))
-        for graph in graphs:
-            for data in graph.nodes.values():
-                data["rate"] = write(rates[data["kind"]])
-        return graphs
+        return [
+            with_data(graph, {"rate": lambda v, x=graph: write(rates[x.nodes[v]["kind"]])})
+            for graph in graphs_of(seeds, kind=lambda rng, node: int(rng.integers(3)))
+        ]
 
     schema = GraphSchema(node_categories="kind", node_numbers="rate")
     detector = GraphKDEDetector(schema=schema).fit(roads(range(60)))
@@ -161,8 +155,7 @@ def test_a_constant_makes_no_difference(shift):
 
 
 def test_conventional_numbers_of_nodes_do_not_count():
-    graph = nx.path_graph(3)
-    nx.set_node_attributes(graph, {0: 1.0, 1: 2.0, 2: 3.0}, "x")
+    graph = with_data(nx.path_graph(3), {"x": [1.0, 2.0, 3.0]})
     assert not Numbers().applies_to(read_graphs([graph] * 3))
     assert Numbers().applies_to(read_graphs([graph] * 3, schema=GraphSchema(node_numbers="x")))
 
@@ -181,11 +174,10 @@ def test_numbers_of_a_graph_are_compared_with_graphs_of_the_same_category():
     """A micro loan of 150,000 is within the range of all loans."""
 
     def loan(seed, kind=None, amount=None):
-        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(6, 0.4, seed=seed)
-        graph.graph["kind"] = kind or ("micro", "mortgage")[seed % 2]
-        low, high = (1_000, 5_000) if graph.graph["kind"] == "micro" else (100_000, 400_000)
-        graph.graph["amount"] = amount or float(rng.uniform(low, high))
-        return graph
+        kind = kind or ("micro", "mortgage")[seed % 2]
+        low, high = (1_000, 5_000) if kind == "micro" else (100_000, 400_000)
+        amount = amount or float(np.random.default_rng(seed).uniform(low, high))
+        return with_data(nx.gnp_random_graph(6, 0.4, seed=seed), kind=kind, amount=amount)
 
     schema = GraphSchema(graph_categories="kind", graph_numbers="amount")
     detector = GraphKDEDetector(schema=schema).fit([loan(seed) for seed in range(60)])
@@ -206,13 +198,9 @@ def test_a_few_graphs_of_rare_kinds_say_nothing_of_other_kinds(n_rare):
     """A single salary of an employer without a country is no measure of a payment for rent."""
 
     def week(seed, kind="shop", amount=20.0):
-        rng, graph = np.random.RandomState(seed), nx.star_graph(5)
-        kinds = ["person", *["shop"] * 4, kind]
-        nx.set_node_attributes(graph, dict(enumerate(kinds)), "kind")
-        for edge in graph.edges:
-            graph.edges[edge]["amount"] = rng.uniform(15, 25)
-        graph.edges[0, 5]["amount"] = amount + rng.uniform()
-        return graph
+        rng, kinds = np.random.RandomState(seed), ["person", *["shop"] * 4, kind]
+        amounts = [*rng.uniform(15, 25, size=4).tolist(), amount + rng.uniform()]
+        return with_data(nx.star_graph(5), {"kind": kinds}, {"amount": amounts})
 
     known = [week(i) for i in range(40)] + [week(50 + i, "?", 2_000.0) for i in range(n_rare)]
     schema = GraphSchema(node_categories="kind", edge_numbers="amount")
@@ -228,11 +216,8 @@ def test_a_share_of_missing_numbers_is_found_among_few_nodes():
 
     def graph(seed, share):
         rng = np.random.RandomState(seed)
-        graph = nx.gnm_random_graph(10, 14, seed=seed)
-        for data in graph.nodes.values():
-            if rng.rand() > share:
-                data["amount"] = rng.lognormal(3)
-        return graph
+        amounts = {"amount": lambda _: rng.lognormal(3) if rng.rand() > share else None}
+        return with_data(nx.gnm_random_graph(10, 14, seed=seed), amounts)
 
     schema = GraphSchema(node_numbers="amount", missing="indicate")
     detector = GraphKDEDetector(schema=schema, random_state=0)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde.views.rows import MOST_FOLDS, Whitening, folds, winsorized
+from skgraphkde.views.rows import MOST_FOLDS, Whitening, folds
 
 
 def rows_of(seed, n=50, n_columns=4):
@@ -50,21 +50,3 @@ def test_whitening_is_the_root_of_the_inverse_covariance(shape):
     W = whiten(identity)
     np.testing.assert_allclose(W @ covariance @ W, identity, atol=1e-9)
     assert whiten.norm == pytest.approx(np.linalg.norm(W, 2))
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_each_kind_is_winsorized_by_its_own_quartiles(seed):
-    rng = np.random.default_rng(seed)
-    table = rng.standard_cauchy((40, 3))
-    table[rng.random(table.shape) < 0.2] = np.nan
-    kinds = rng.integers(0, 4, 40) * 2  # two numbers without rows
-    expected = table.copy()
-    for kind in np.unique(kinds):
-        for j in range(3):
-            column = table[kinds == kind, j]
-            ordered = np.sort(column[~np.isnan(column)])
-            if len(ordered):
-                low, high = ordered[(len(ordered) - 1) // 4], ordered[-1 - (len(ordered) - 1) // 4]
-                reach = 10 * (high - low) if high > low else np.inf
-                expected[kinds == kind, j] = np.clip(column, low - reach, high + reach)
-    np.testing.assert_array_equal(winsorized(table, kinds), expected)

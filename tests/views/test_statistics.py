@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
-from skgraphkde.explanation import explain, results
+from skgraphkde.explanation import results
 from skgraphkde.views.rows import winsorized
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 from tests.graphs.test_relations import typed_graphs
 from tests.views.common import context_of, fit, scores_of
 
@@ -64,8 +64,8 @@ def test_directions_categories_and_numbers():
             assert found[f"edges ({kind})"][i] == pytest.approx(share)
     rng = np.random.RandomState(0)
     for graph in graphs:
-        for data in graph.nodes.values():
-            data["temp"] = float(rng.normal(20, 3)) if rng.rand() < 0.8 else None
+        with_data(graph, {"temp": lambda _: rng.choice([None, rng.normal(20, 3)])})
+        graph.nodes[0]["temp"] = 20.0
     schema = GraphSchema(node_numbers="temp", missing="indicate")
     found = table(graphs, schema=schema)
     for i, graph in enumerate(graphs):
@@ -104,51 +104,12 @@ def test_scores_equal_the_definition(n_neighbors, seed):
         np.testing.assert_allclose(scores, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("odd", ["a lone node", "two pieces"])
-def test_what_no_other_view_looks_at(odd):
-    """Pieces that each look normal."""
-
-    def graph(seed, n=24):
-        tree = nx.random_labeled_tree(n, seed=seed)
-        nx.set_node_attributes(tree, {v: "CNO"[(v + seed) % 3] for v in tree}, "label")
-        return tree
-
-    detector = GraphKDEDetector(views=("density", "statistics"))
-    detector.fit([graph(seed) for seed in range(80)])
-    new = [graph(1000 + seed) for seed in range(20)]
-    for i in range(0, 20, 2):
-        if odd == "a lone node":
-            new[i].add_node("alone", label="C")
-        else:
-            new[i] = nx.disjoint_union(graph(2000 + i, 12), graph(3000 + i, 12))
-    scores = detector.score_samples(new)
-    assert scores[::2].max() < np.median(scores[1::2])
-    text = " ".join(explain(detector, new[:1], n_reasons=20)["reason"])
-    assert "number of separate pieces 2; usually 1" in text
-
-
-def test_graphs_without_edges_and_several_edge_categories():
-    def path(n):
-        graph = nx.path_graph(n)
-        for i, data in enumerate(graph.edges.values()):
-            data.update(label="pq"[i % 2], kind="mn"[n % 2])
-        return graph
-
-    schema = GraphSchema(edge_categories=("label", "kind"))
-    detector = GraphKDEDetector(schema=schema, views=("density", "statistics"))
-    detector.fit([path(n) for n in range(3, 30)])
-    empty = nx.empty_graph(4)
-    together = detector.score_samples([path(5), empty])
-    np.testing.assert_allclose(detector.score_samples([empty]), together[1:], rtol=1e-9)
-
-
 def constant_within(n_graphs, seed, noise=0.0, unit=1.0):
     """Graphs whose nodes have one number, or nearly so."""
     rng, graphs = np.random.RandomState(seed), random_graphs(n_graphs, seed, labels="")
     for graph in graphs:
-        number = rng.normal(20, 3)
-        values = {node: unit * number * (1 + noise * rng.normal()) for node in graph}
-        nx.set_node_attributes(graph, values, "t")
+        values = unit * rng.normal(20, 3) * (1 + noise * rng.normal(size=len(graph)))
+        with_data(graph, {"t": values.tolist()})
     return graphs
 
 
@@ -166,12 +127,8 @@ def test_rounding_within_a_graph_is_no_evidence(unit):
 @pytest.mark.parametrize("part", ["node", "edge", "graph"])
 def test_units_of_a_number_that_never_varies_do_not_matter(part):
     def graphs(value):
-        found = [nx.cycle_graph(n) for n in range(5, 45)]
-        for graph in found:
-            data = {"node": graph.nodes, "edge": graph.edges, "graph": {0: graph.graph}}[part]
-            for x in data:
-                data[x]["t"] = value
-        return found
+        data = {f"{part}s": {"t": value}} if part != "graph" else {"t": value}
+        return [with_data(nx.cycle_graph(n), **data) for n in range(5, 45)]
 
     schema, decisions = GraphSchema(**{f"{part}_numbers": "t"}), []
     for unit in (1.0, 1e-9):
@@ -201,9 +158,8 @@ def test_extreme_numbers_do_not_mask_each_other(of):
     rng, graphs = np.random.default_rng(0), []
     for k in range(40):
         graph = nx.gnp_random_graph(int(rng.integers(6, 12)), 0.35, seed=k)
-        graph.graph["amount"] = float(rng.uniform(1231, 4165))
-        nx.set_node_attributes(graph, {v: float(rng.uniform(5, 50)) for v in graph}, "hours")
-        graphs.append(graph)
+        hours = {"hours": lambda _: float(rng.uniform(5, 50))}
+        graphs.append(with_data(graph, hours, amount=float(rng.uniform(1231, 4165))))
     for graph, factor in ((graphs[3], 1), (graphs[8], 100)):
         if of == "graph":
             graph.graph["amount"] = 95_000.0 * factor
@@ -212,13 +168,3 @@ def test_extreme_numbers_do_not_mask_each_other(of):
     schema = GraphSchema(node_numbers="hours", graph_numbers="amount")
     found = results(GraphKDEDetector(schema=schema).fit(graphs))
     assert set(found["score"].nsmallest(2).index) == {3, 8}
-
-
-def test_equal_numbers_have_no_deviation():
-    graphs = [nx.path_graph(7) for _ in range(20)]
-    for k, graph in enumerate(graphs):
-        nx.set_node_attributes(graph, 1000.1 + k / 7, "amount")
-    detector = GraphKDEDetector(schema=GraphSchema(node_numbers="amount")).fit(graphs)
-    statistics = detector.model_.first(Statistics)
-    place = statistics.names_.index("standard deviation of amount of nodes")
-    assert (statistics.table_[:, place] == 0).all()
