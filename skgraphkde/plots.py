@@ -135,7 +135,8 @@ def plot_scores(
     if is_far.any():
         for bars in ax.containers:
             bars[0].set_hatch("////")
-        highest = max(bars[0].get_height() for bars in ax.containers)
+        near = len(edges) // 3  # as far as the text goes
+        highest = max(bar.get_height() for bars in ax.containers for bar in bars[:near])
         ax.text(edges[0], highest, f"{is_far.sum()} below {lowest:.3g}", va="bottom")
     return ax
 

@@ -16,7 +16,7 @@ from tests.conftest import random_graphs
 
 #: What the first reason is about: its kind, and a word in its name.
 CAUSES = {
-    "direction reversed": ("statistics", "edges only"),
+    "direction reversed": ("statistics", "where a way"),
     "motif rewired at equal degrees": ("feature", "directed_return"),
     "edge categories shuffled": ("new", "-r"),
     "same categories, joined the other way": ("new", " - "),
@@ -198,7 +198,7 @@ def said_of(detector, graph):
         ("no approval", "no node with step=approve (unlike 60 of 60 other graphs)"),
         ("another relation", "never seen: via=hand"),
         ("slow", "wait 60 of edge mail from 0 (receive) to 1 (check); usually "),
-        ("slow everywhere", "mean wait of edges (via=mail) 6.02; usually "),
+        ("slow everywhere", "average wait of edges (via=mail): 6.02; usually "),
     ],
 )
 def test_what_was_never_seen_then_what_is_concrete_unless_much_weaker(of_logs, odd, text):
@@ -220,7 +220,7 @@ def test_a_stronger_statistic_comes_after_what_was_never_seen():
     said = said_of(detector, odd)
     assert said["reason"][:2].tolist() == [
         "never seen: food - toy",
-        "share of pairs with a common neighbor that are neighbors 60%; usually 0%",
+        "share of pairs of neighbors of one node that are linked, too: 60%; usually 0%",
     ]
     assert said["strength"][1] > said["strength"][0]
 
@@ -308,7 +308,7 @@ def test_the_mean_weight():
         detector, random_graph(99, of_edges={"weight": lambda rng: 5 * draws["weight"](rng)})
     )
     assert reason.what == "weights"
-    assert reason.reason.startswith("mean weight of edges ")
+    assert reason.reason.startswith("average weight of edges: ")
 
 
 def test_a_number_in_its_usual_range_is_no_reason():
@@ -449,7 +449,7 @@ def test_a_number_between_others_is_told_with_those_next_to_it():
     reasons = explain(detector, [graph([10.5, 14.0, 20.5])])["reason"].tolist()
     below, above = known[known < 14].max(), known[known > 14].min()
     near = f"nearest of 120 like it: {below:.3g} and {above:.3g}"
-    assert f"ms 14 of node 1: within the usual range; {near}" in reasons
+    assert f"ms 14 of node 1: in the usual range, but in a gap; {near}" in reasons
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -498,7 +498,7 @@ def test_the_number_of_pairs_is_not_told_of_one_person():
     odd = people(99, same=True)
     reasons = explain(GraphKDEDetector(schema=schema).fit(known), [odd])["reason"].tolist()
     who = odd.nodes[1]["who"]
-    text = f"rare: approve and check with the same who (in 2 of 60 other graphs), here {who}"
+    text = f"rare: step approve and check with the same who (in 2 of 60 other graphs), here {who}"
     assert text in reasons
 
 
@@ -547,7 +547,7 @@ def test_groups_are_told_in_the_words_of_the_user(value):
     call = {"nodes": "boxes", "graphs": "movies", "graph": "movie"}
     plain = GraphSchema(node_categories=None, node_numbers=None, call=call)
     [(_, shared)] = groups_of(GraphKDEDetector(schema=plain).fit(graphs))
-    assert shared.startswith("a box with 10 neighbors")
+    assert shared.startswith("one box with 10 neighbors")
     schema = GraphSchema(node_categories="status", call=call)
     [(_, shared)] = groups_of(GraphKDEDetector(schema=schema).fit(graphs))
     assert f"status=1 - {'x' if value == 'x' else 'status=3'}" in shared

@@ -165,14 +165,14 @@ def _neighborhoods(
     _, first, thing = np.unique(numbers, return_index=True, return_inverse=True)
 
     def words(i: int) -> str:
-        node = first[i]
+        node, called = first[i], graphs.schema.words
         n = int(graphs.degrees[node])
-        what = f"a {graphs.schema.words.node} with {n} neighbor{'s' * (n != 1)}"
+        what = f"one {called.node} with {n} neighbor{'s' * (n != 1)}"
         if known.vocabulary.by_label:
             label = graphs.label_names[graphs.labels[node]]
             what = compared_words(graphs.schema.node_categories, label)
         if radius > 1:
-            return f"the same surroundings of {what}, up to {radius} hops"
+            return f"the same {called.nodes} around {what}, up to {radius} {called.edges} away"
         return f"the same neighbors of {what}" if radius else what
 
     return Things(_owners(thing, graphs.graph_of_node, len(graphs)), words)
@@ -238,8 +238,8 @@ def _statistics_words(statistics: Statistics | None, members: np.ndarray) -> str
     low, high = np.nanquantile(known, USUAL, axis=0, method="nearest")
     is_odd = (own > high).all(axis=0) | (own < low).all(axis=0)
     if not is_odd.any():
-        return "a combination of statistics of the whole graph"
+        return "no single thing, but many small ones together"
     standardized = _metric(statistics, len(statistics.table_)).standardized(own)
     j = int(np.where(is_odd, abs(standardized).min(axis=0), -1.0).argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]
-    return in_words(statistics.names_[j], statistics.forms_[j], ends, known[:, j])
+    return in_words(statistics.names_[j], statistics.forms_[j], ends, known[:, j], " to ")

@@ -28,7 +28,7 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.results import Judgement, group_numbers
 from skgraphkde.explanation.wording import learned_words
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import known_name, listed, shown
+from skgraphkde.graphs.naming import grouped, known_name, listed, shown
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 from skgraphkde.reporting import pictures
@@ -187,6 +187,7 @@ def render(
         version=__version__,
         detector=detector,
         words=words,
+        count=grouped,
         has_kinds=bool(detector.schema_.graph_categories),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,
@@ -278,7 +279,7 @@ def _table(rows: list[Row], groups: list[tuple[np.ndarray, str]]) -> pd.DataFram
             "nodes": row.n_nodes,
             "edges": row.n_edges,
             "reason": _inert(row.judged.why),
-            "codes": _inert(row.judged.codes),
+            "codes": row.judged.codes,
             **{f"data.{name}": _inert(value) for name, value in row.data.items()},
         }
         for row in rows

@@ -1,5 +1,6 @@
 """`report` and `find`: the page of the library, from files."""
 
+import json
 import re
 
 import click
@@ -151,7 +152,7 @@ def written(path):
 def test_find_again_with_verdicts(cases):
     run(f"find {TABLES} -o page.html")
     first = (cases / "page.html").read_text()
-    assert "3 graphs alike" in first
+    assert "3 cases alike" in first
     assert "Pay -&gt; Post" in first
     assert 'data-given="anomaly"' not in first
     ranks = "".join(f"c{i:02d};;{i + 1}\r\n" for i in range(57))
@@ -162,7 +163,7 @@ def test_find_again_with_verdicts(cases):
     result = run(f"find {TABLES} --verdicts verdicts.csv -o page.html")  # which it replaces
     again = (cases / "page.html").read_text()
     assert again.count('data-given="anomaly"') == again.count('data-given="normal"') == 1
-    assert "Learned from 1 confirmed anomaly and 1 graph judged normal." in again
+    assert "Learned from 1 confirmed anomaly and 1 case judged normal." in again
     assert re.search(r"Odder by your verdicts: .*c58 \(from place 57 to \d\)", again)
     assert "c57: " not in result.stdout
     message = run(f"find {TABLES} -o page.html", exit_code=2).stderr
@@ -176,8 +177,8 @@ def test_find_writes_a_table_and_a_model(cases):
     rows = written(cases / "scores.csv")
     columns = ["graph", "score", "decision", "verdict", "p_value", "group", "reason", "codes"]
     assert list(rows[0]) == columns
-    assert [row["codes"] for row in rows] == [
-        "; ".join(f"{x.kind}: {x.what}" for x in some.itertuples() if x.strength >= 1)
+    assert [json.loads(row["codes"]) for row in rows] == [
+        some.loc[some["strength"] >= 1, ["kind", "what"]].to_numpy().tolist()
         for _, some in explain(detector).groupby("graph")
     ]
     assert [row["graph"] for row in rows] == [f"c{i:02d}" for i in range(60)]

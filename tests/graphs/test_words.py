@@ -47,7 +47,7 @@ def test_one_thing_has_its_noun():
         "step", "query", "class", "switch", "access", "sheep", "node"
     ]  # fmt: skip
     words = Words.of({"nodes": "steps"})
-    assert (words.counted(1, "node"), words.counted(2000, "node")) == ("1 step", "2,000 steps")
+    assert (words.counted(1, "node"), words.counted(20_000, "node")) == ("1 step", "20 000 steps")
 
 
 @pytest.mark.parametrize("call", [{"node": "steps"}, {"nodes": " "}, {"nodes": 3}])
@@ -66,9 +66,9 @@ def test_words_go_with_graphs_and_files_and_change_no_score(tmp_path):
     detector.save(tmp_path / "m.skg")
     assert load(tmp_path / "m.skg").schema_.words == detector.schema_.words
     batch = read_graphs(CASES, schema=schema)
-    assert several(read_graphs(batch)) == ("nodes", "edges", "orders")
+    assert several(read_graphs(batch)) == ("nodes", "links", "orders")
     assert several(read_graphs(batch, schema=GraphSchema(call={"nodes": "steps"}))) == (
-        "steps", "edges", "orders"
+        "steps", "links", "orders"
     )  # fmt: skip
     assert several(GraphBatch.concatenate([batch, batch]))[2] == "orders"
 
@@ -89,7 +89,7 @@ def test_the_shell_takes_words(tmp_path):
     options = ["fit", edges, "--graph-column", "graph", "-o", model, "--call"]
     found = CliRunner().invoke(main, [*options, "nodes=steps, graphs=cases"])
     assert not found.exit_code, found.output
-    assert load(model).schema_.words[::2] == ("step", "edge", "case")
+    assert load(model).schema_.words[::2] == ("step", "link", "case")
     for wrong in ("steps", "node=steps", "nodes=steps,nodes=acts"):
         found = CliRunner().invoke(main, [*options, wrong, "--force"])
         assert found.exit_code == 2

@@ -100,8 +100,8 @@ def test_a_copy_of_an_anomaly_is_nearest_to_it_and_the_reason_names_it():
             return view.reason(new[i], unusual, np.zeros(10), context).text
 
         assert text(0) == "the same as 'star', a confirmed anomaly"
-    shared = "standard deviation of the numbers of neighbors 3.09 and 2.93; usually 0"
-    assert text(3) == f"like 'star', a confirmed anomaly: {shared}"  # by the statistics
+    shared = "variation of the number of neighbors: 3.09 and 2.93; usually 0"
+    assert text(3) == f"like 'star', a confirmed anomaly ({shared})"  # by the statistics
 
 
 def test_a_file_has_no_context_of_the_anomalies_and_scores_are_the_same(tmp_path):

@@ -257,7 +257,7 @@ def test_a_single_new_surrounding_is_ranked_first_and_told():
     reasons = explain(detector, new[:20], n_reasons=1)["reason"]
     assert (
         reasons.str.contains(
-            r"no neighbors but.*-double- .* and .*-double-|-double- \S+ \(\d times"
+            r"linked only with.*-double- .* and .*-double-|-double- \S+ \(\d times"
         ).mean()
         > 0.8
     )
@@ -383,7 +383,7 @@ def test_fewer_references_than_neighbors():
 @pytest.mark.parametrize(
     ("view", "text"),
     [("tanimoto", "in common with the most similar graph, known graph "),
-     ("neighbors", "differ from the most similar graphs; usually ")],
+     ("neighbors", " differences from the most similar graphs; usually ")],
 )  # fmt: skip
 def test_reasons_say_how_far_the_nearest_known_graphs_are(view, text):
     graphs = random_graphs(30)
