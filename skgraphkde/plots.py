@@ -666,7 +666,11 @@ def _draw_legend(
     """Draw the categories of edges below the graph, and how many of its nodes are shown."""
     from matplotlib.lines import Line2D
 
-    words = f"{len(nodes)} of {batch.n_nodes} nodes" if len(nodes) < batch.n_nodes else None
+    words = (
+        f"{len(nodes)} of {batch.n_nodes} {batch.schema.words.nodes}"
+        if len(nodes) < batch.n_nodes
+        else None
+    )
     codes = np.unique([] if batch.edge_labels is None else batch.edge_labels)
     lines = {looks[x][0]: Line2D([], [], color=looks[x][1], linestyle=looks[x][2]) for x in codes}
     if lines or words:

@@ -11,14 +11,14 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 
-NUMBER = r"-?(?:\d{2,3}(?: \d{3})+|\d*\.?\d+)(?:e[+-]?\d+)?%?"
+NUMBER = r"-?\d*\.?\d+(?:e[+-]?\d+)?%?"
 USUALLY = rf"usually (none|{NUMBER}(?: to {NUMBER})?)"
 KIND = r"(?: \((?P<kind>[^()]*)\)| (?P<other>of other kinds))?"
 FEWEST = {"node": 5, "edge": 5, "graph": 10}  # graphs with a kind, or it is a rare one
 
 
 def number(text):
-    return float(text.replace(" ", "").rstrip("%")) / (100 if text.endswith("%") else 1)
+    return float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
 
 
 def is_close(text, value):
@@ -353,7 +353,7 @@ class Checker:
         """Names with their numbers: (name, n, total) each."""
         names = re.sub(r", and \d+ more$", "", names)
         return re.findall(
-            r"(?:^|, )(.+?) \((?:in|unlike) ([\d ]+)(?: of ([\d ]+) other \w+)?\)"
+            r"(?:^|, )(.+?) \((?:in|unlike) (\d+)(?: of (\d+) other \w+)?\)"
             r"(, here [^,]+)?",
             names,
         )
@@ -552,7 +552,7 @@ class Checker:
                     return f"{name} is that of a rare kind"
                 known = [x.get(name) for kind, x, _ in rows if kind in few]
             if stated:
-                like = re.search(r" in ([\d ]+) like it$", stated)
+                like = re.search(r" in (\d+) like it$", stated)
                 n_given = sum(x is not None for x in known)
                 if like and number(like[1]) != n_given:
                     return f"{like[1]} like it are {n_given}"
@@ -663,7 +663,7 @@ BY = r"(?: \((?P<by>\w+)\))?"
 Checker.PATTERNS = [
     (rf"{OWN} nodes?; {_usually()}", Checker.size),
     (rf"no edges at all; {_usually()}", Checker.no_edges),
-    (rf"(?P<n>[\d ]+) edges?{KIND}, {OWN} per node; {_usually()}", Checker.edges),
+    (rf"(?P<n>\d+) edges?{KIND}, {OWN} per node; {_usually()}", Checker.edges),
     (rf"no edge{KIND}; (?P<n>\d+) of (?P<total>\d+) other graphs have one", Checker.no_edge),
     (
         r"no node (?P<what>(?:is|has|lacks) .+); (?P<n>\d+) of (?P<total>\d+) other graphs have "
@@ -715,7 +715,7 @@ Checker.PATTERNS = [
     ),
     (
         rf"(?P<items>.+?) {WHERE}; {_usually()}"
-        r"(?: in (?P<like>[\d ]+) like it)?"
+        r"(?: in (?P<like>\d+) like it)?"
         r"(?P<rare> among rare nodes| among rare edges| with a rare \w+)?",
         Checker.extreme,
     ),

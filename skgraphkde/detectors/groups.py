@@ -37,6 +37,8 @@ WIDER = 1.5
 CLUSTERS = (3, 5)
 # Things that the members share, and no other reference has, in words.
 MOST_SHARED = 3
+# Characters of these, or only the first is named.
+LONGEST = 120
 
 
 class Group(NamedTuple):
@@ -151,7 +153,7 @@ def _pairs(graphs: GraphBatch, name: str, values: tuple) -> Things:
         if graphs.edge_labels is not None:
             kind = compared_words(graphs.schema.edge_categories, graphs.edge_label_names[e])
             line = f"-{kind}{arrow}"
-        says_name = all(x.startswith(f"{name}=") for x in (texts[u], texts[v]))
+        says_name = any(x.startswith(f"{name}=") for x in (texts[u], texts[v]))
         start = f"{name} " if several and not says_name else ""
         return f"{start}{texts[u]} {line} {texts[v]}"
 
@@ -202,7 +204,9 @@ def _shared_words(kinds: list[Things], members: np.ndarray) -> str:
         n_members = owners[:, members].sum(axis=1)
         only = np.flatnonzero((n_members == len(members)) & (np.diff(owners.indptr) == n_members))
         if len(only):
-            return " and ".join(dict.fromkeys(words(i) for i in only[:MOST_SHARED].tolist()))
+            names = dict.fromkeys(words(i) for i in only[:MOST_SHARED].tolist())
+            text = " and ".join(names)
+            return text if len(text) <= LONGEST else next(iter(names))
     return ""
 
 

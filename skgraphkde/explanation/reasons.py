@@ -22,7 +22,7 @@ from skgraphkde.explanation.wording import (
     ways,
 )
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import grouped, listed, shown, usual_range, usually
+from skgraphkde.graphs.naming import listed, shown, usual_range, usually
 from skgraphkde.views.base import Context, Reason
 from skgraphkde.views.categories import LISTED, places
 
@@ -301,10 +301,10 @@ class Profiles:
     def _seen(self, start: str, how: str, n_of: dict[str, int], i: int) -> tuple[str, str]:
         """Names, each with the number of other training graphs that have it."""
         n_known = self.model.n_training_graphs - (self.own[i] >= 0)
-        of_all, seen = f" of {grouped(n_known)} other {self.words.graphs}", list[str]()
+        of_all, seen = f" of {n_known} other {self.words.graphs}", list[str]()
         for name, n in n_of.items():
             base, here, who = name.partition(HERE)  # of this graph only
-            seen.append(f"{base} ({how} {grouped(n)}{'' if seen else of_all}){here}{who}")
+            seen.append(f"{base} ({how} {n}{'' if seen else of_all}){here}{who}")
         return in_two_lines(start, seen)
 
     def _new(self, i: int, j: int) -> Reason:

@@ -14,7 +14,6 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import (
     category_text,
     category_verb,
-    grouped,
     legible,
     shown,
     usually,
@@ -131,18 +130,16 @@ def feature_words(feature: Feature, own: float, known: np.ndarray, n: int, words
     """
     form, what, k = feature.form, feature.words, round(own * n)
     number, known_range = usually(own, known, percent=form in ("share", "missing", "walk"))
-    n_have, n_others = (grouped(x) for x in (np.count_nonzero(known > 0), len(known)))
-    others = f"{n_have} of {n_others} other {words.graphs} have"
+    others = f"{np.count_nonzero(known > 0)} of {len(known)} other {words.graphs} have"
     if form == "share":
         verb, _, rest = what.partition(" ")
         if not k:
             return f"no {words.node} {ONE[verb]} {rest}; {others} one"
         verb = ONE[verb] if k == 1 else verb
-        of = words.counted(n, "node")
-        return f"{grouped(k)} of {of} ({number}) {verb} {rest}; usually {known_range}"
+        return f"{k} of {words.counted(n, 'node')} ({number}) {verb} {rest}; usually {known_range}"
     if form == "missing":
         of = words.counted(n, feature.of) + feature.kind
-        return f"{what} is missing at {grouped(k)} of {of} ({number}); usually {known_range}"
+        return f"{what} is missing at {k} of {of} ({number}); usually {known_range}"
     if form == "walk":
         how = "fewer" if own < np.nanmedian(known) else "more"
         return f"{how} round trips of {what}: {number} of trips this long; usually {known_range}"

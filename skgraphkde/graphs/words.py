@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple, Self
 
-from skgraphkde.graphs.naming import grouped
-
 #: What a name can be given to, as people say it.
 CALLED = ("nodes", "edges", "graphs")
 #: The same for one of them, if no rule makes it of the others: "movie" of "movies".
@@ -64,14 +62,14 @@ class Words(NamedTuple):
         return found | {x: one for x, one in rest.items() if one != singular(found[f"{x}s"])}
 
     def counted(self, n: int, part: str) -> str:
-        """A number of things: "1 step", "20 000 steps".
+        """A number of things: "1 step", "20000 steps".
 
         Parameters
         ----------
         n : int
         part : {"node", "edge", "graph"}
         """
-        return f"{grouped(n)} {getattr(self, part if n == 1 else f'{part}s')}"
+        return f"{n} {getattr(self, part if n == 1 else f'{part}s')}"
 
 
 #: Names of attributes that tell what graphs are, and what people then call their parts.

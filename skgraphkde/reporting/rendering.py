@@ -28,7 +28,7 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.results import Judgement, group_numbers
 from skgraphkde.explanation.wording import learned_words
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import grouped, known_name, listed, shown
+from skgraphkde.graphs.naming import known_name, listed, shown
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 from skgraphkde.reporting import pictures
@@ -187,7 +187,6 @@ def render(
         version=__version__,
         detector=detector,
         words=words,
-        count=grouped,
         has_kinds=bool(detector.schema_.graph_categories),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, grouped, usual, usual_range
+from skgraphkde.graphs.naming import category_text, usual, usual_range
 from skgraphkde.graphs.refinement import hash64, hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
@@ -275,7 +275,7 @@ class Numbers(View):
         for j in told:
             own, known_range = usual(values[j], low[j], high[j])
             if self._is_finer(part) and not among:
-                known_range += f" in {grouped(np.count_nonzero(~np.isnan(others[:, j])))} like it"
+                known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} like it"
             said.append(f"{rows.names[j]} {'missing' if is_missing[j] else own}")
             never = f"never so in other {words.graphs}"
             ranges.append(never if is_missing[j] else f"usually {known_range}{among}")
@@ -296,7 +296,7 @@ class Numbers(View):
                 [own], of_others = values, others[~np.isnan(others)]
                 below, above = of_others[of_others <= own].max(), of_others[of_others >= own].min()
                 nearest = usual(own, below, above)[1].replace(" to ", " and ")
-                near = f"nearest of {grouped(len(of_others))} like it: {nearest}"
+                near = f"nearest of {len(of_others)} like it: {nearest}"
                 why = f"in the usual range{among}, but in a gap; {near}"
             text, about = f"{', '.join(said)} {where}: {why}", (f"{part}s together",)
         return Reason(", ".join(names), text, *places(graph, part, np.array([place])), about)

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import compiled
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import grouped, known_name, usually
+from skgraphkde.graphs.naming import known_name, usually
 from skgraphkde.graphs.refinement import factorize, refined
 from skgraphkde.graphs.relations import messages
 from skgraphkde.specification import at_least
@@ -467,7 +467,7 @@ class Novelty(NeighborhoodView):
         new = np.flatnonzero(new_from <= self.radius)
         words, share = graph.schema.words, usually(len(new) / len(new_from), known, percent=True)
         text = (
-            f"{grouped(len(new))} of {words.counted(len(new_from), 'node')} ({share[0]}) have "
+            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share[0]}) have "
             f"surroundings that no other {words.graph} has; usually {share[1]}"
         )
         first = new[np.argsort(new_from[new], kind="stable")][:LISTED]

@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, grouped, usually
+from skgraphkde.graphs.naming import category_text, usually
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
@@ -330,8 +330,7 @@ class Statistics(View):
         text = in_words(name, statistic.form, [share], known)
         if statistic.form == "nodes":
             own, known_range = usually(share, known, percent=True)
-            k, of = grouped(round(share * n)), grouped(n)
-            text = f"{k} of {of} {name} ({own}); usually {known_range}"
+            text = f"{round(share * n)} of {n} {name} ({own}); usually {known_range}"
         return Reason(name, text, about=(statistic.fact,))
 
 

@@ -47,7 +47,7 @@ def test_one_thing_has_its_noun():
         "step", "query", "class", "switch", "access", "sheep", "node"
     ]  # fmt: skip
     words = Words.of({"nodes": "steps"})
-    assert (words.counted(1, "node"), words.counted(20_000, "node")) == ("1 step", "20 000 steps")
+    assert (words.counted(1, "node"), words.counted(20_000, "node")) == ("1 step", "20000 steps")
 
 
 @pytest.mark.parametrize("call", [{"node": "steps"}, {"nodes": " "}, {"nodes": 3}])
