@@ -266,7 +266,7 @@ class Statistics(View):
             counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
             things = [category_text(name, value) if name else value for value in known]
-            for thing, share in zip([*things, f"another {name or key}"], shares.T, strict=True):
+            for thing, share in zip([*things, f"a rare {name or key}"], shares.T, strict=True):
                 text, form = (f"{noun} ({thing})", "share") if noun else (thing, "fact")
                 yield Statistic(text, share, 1 / max(totals.mean(), 1), form)
 

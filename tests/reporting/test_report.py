@@ -129,8 +129,12 @@ def test_the_page_says_what_the_user_calls_things(listed):
     parsed = Parsed(skgraphkde.report(listed))
     n = (listed.training_scores_ < listed.offset_).sum()
     assert parsed.texts["h1"] == [f"{n} of 41 cases stand{'s' if n == 1 else ''} out"]
-    own = [x for tag in ("h1", "h2", "h4", "p", "th", "figcaption") for x in parsed.texts[tag]]
-    alien = r"\b(?:graphs?|nodes?|MMD|gamma|strength|Tanimoto|geometric|fence)\b"
+    own = [
+        x for tag in ("h1", "h2", "h4", "p", "th", "li", "figcaption") for x in parsed.texts[tag]
+    ]
+    alien = (
+        r"\b(?:graphs?|nodes?|edges?|hops|standard|MMD|gamma|strength|Tanimoto|geometric|fence)\b"
+    )
     assert not re.findall(alien, " ".join(own))
 
 
