@@ -34,7 +34,7 @@ def test_it_says_what_score_says(here):
     assert result.stdout == f"{n} of 7 graphs stand out: page.html\n"
     parsed = page(here)
     order = np.argsort(detector.score_samples(NEW), kind="stable")
-    assert parsed.names == [f"new/{i:02d}.graphml" for i in order]
+    assert parsed.names == [f"{i:02d}.graphml" for i in order]
     assert not detector.select(NEW, 0.3).any()
     said = "None is odd enough to be sure that at most 30% of such graphs turn out usual."
     assert said in (here / "page.html").read_text(encoding="utf-8")
