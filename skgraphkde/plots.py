@@ -135,7 +135,8 @@ def plot_scores(
     if is_far.any():
         for bars in ax.containers:
             bars[0].set_hatch("////")
-        highest = max(bars[0].get_height() for bars in ax.containers)
+        near = len(edges) // 3  # as far as the text goes
+        highest = max(bar.get_height() for bars in ax.containers for bar in bars[:near])
         ax.text(edges[0], highest, f"{is_far.sum()} below {lowest:.3g}", va="bottom")
     return ax
 
@@ -665,7 +666,11 @@ def _draw_legend(
     """Draw the categories of edges below the graph, and how many of its nodes are shown."""
     from matplotlib.lines import Line2D
 
-    words = f"{len(nodes)} of {batch.n_nodes} nodes" if len(nodes) < batch.n_nodes else None
+    words = (
+        f"{len(nodes)} of {batch.n_nodes} {batch.schema.words.nodes}"
+        if len(nodes) < batch.n_nodes
+        else None
+    )
     codes = np.unique([] if batch.edge_labels is None else batch.edge_labels)
     lines = {looks[x][0]: Line2D([], [], color=looks[x][1], linestyle=looks[x][2]) for x in codes}
     if lines or words:

@@ -11,14 +11,14 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 
-NUMBER = r"-?[\d,]*\.?\d+(?:e[+-]?\d+)?%?"
+NUMBER = r"-?\d*\.?\d+(?:e[+-]?\d+)?%?"
 USUALLY = rf"usually (none|{NUMBER}(?: to {NUMBER})?)"
 KIND = r"(?: \((?P<kind>[^()]*)\)| (?P<other>of other kinds))?"
 FEWEST = {"node": 5, "edge": 5, "graph": 10}  # graphs with a kind, or it is a rare one
 
 
 def number(text):
-    return float(text.replace(",", "").rstrip("%")) / (100 if text.endswith("%") else 1)
+    return float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
 
 
 def is_close(text, value):
@@ -225,8 +225,8 @@ class Checker:
                     other = self._words(graph.nodes[y], names)
                     near[f"{way if self.directed else ''}{line}{other}"] += 1
         told = [f"{x} ({n} times)" if n > 1 else x for x, n in sorted(near.items())]
-        noun = "edges" if self.directed else "neighbors"
-        others = f"with no {noun} but {' and '.join(told)}" if told else "without neighbors"
+        linked = "linked only" if self.directed else "linked only with"
+        others = f"{linked} {' and '.join(told)}" if told else "without neighbors"
         return f"{self._words(graph.nodes[v], names)} {others}"
 
     def _pairs(self, graph):
@@ -237,8 +237,9 @@ class Checker:
                 continue
             for x, y in combinations(graph.nodes.values(), 2):
                 if x.get(name) is not None and x.get(name) == y.get(name):
-                    steps = sorted(self._words(data, [self.step]) for data in (x, y))
-                    found.add(f"{' and '.join(steps)} with the same {name}")
+                    steps = (data.get(self.step) for data in (x, y))
+                    texts = sorted(f"no {self.step}" if s is None else str(s) for s in steps)
+                    found.add(f"{self.step} {' and '.join(texts)} with the same {name}")
         return found
 
     def _own_name(self, name):
@@ -305,12 +306,15 @@ class Checker:
 
         return None if other else self._number(mean, own, usually)
 
-    def walks(self, own, steps, along, usually):
+    def walks(self, how, own, steps, along, usually):
         def share(graph):
             A = nx.to_numpy_array(graph if along else nx.Graph(graph), weight=None)
             degrees = np.maximum(A.sum(axis=1), 1)
             return np.diag(np.linalg.matrix_power(A / degrees[:, None], int(steps))).mean()
 
+        median = np.median([share(x) for x in self.others])
+        if (how == "fewer") != (share(self.graph) < median):
+            return f"{how} than {median}"
         return self._number(share, own, usually)
 
     def statistic(self, name, own, usually):
@@ -319,11 +323,15 @@ class Checker:
             degrees = [d for _, d in simple.degree]
             n_pieces = nx.number_connected_components(simple)
             return {
-                "standard deviation of the numbers of neighbors": np.std(degrees),
+                "variation of the number of neighbors": np.std(degrees),
                 "most neighbors of one node": max(degrees),
-                "share of pairs with a common neighbor that are neighbors": nx.transitivity(simple),
+                "share of pairs of neighbors of one node that are linked, too": nx.transitivity(
+                    simple
+                ),
                 "number of separate pieces": n_pieces,
-                "number of closed loops": simple.number_of_edges() - len(simple) + n_pieces,
+                "edges more than it takes to link its nodes": simple.number_of_edges()
+                - len(simple)
+                + n_pieces,
             }[name]
 
         return self._number(value, own, usually)
@@ -331,7 +339,7 @@ class Checker:
     def ends(self, own, total, what, percent, usually):
         def count(graph):
             out, into = dict(graph.out_degree), dict(graph.in_degree)
-            one, none = (out, into) if what == "outgoing" else (into, out)
+            one, none = (out, into) if what == "begins" else (into, out)
             return sum(one[v] > 0 and not none[v] for v in graph), len(graph)
 
         return self._share(count, own, total, percent, usually)
@@ -345,7 +353,7 @@ class Checker:
         """Names with their numbers: (name, n, total) each."""
         names = re.sub(r", and \d+ more$", "", names)
         return re.findall(
-            r"(?:^|, )(.+?) \((?:in|unlike) ([\d,]+)(?: of ([\d,]+) other \w+)?\)"
+            r"(?:^|, )(.+?) \((?:in|unlike) (\d+)(?: of (\d+) other \w+)?\)"
             r"(, here [^,]+)?",
             names,
         )
@@ -544,13 +552,15 @@ class Checker:
                     return f"{name} is that of a rare kind"
                 known = [x.get(name) for kind, x, _ in rows if kind in few]
             if stated:
-                like = re.search(r" in ([\d,]+) like it$", stated)
+                like = re.search(r" in (\d+) like it$", stated)
                 n_given = sum(x is not None for x in known)
                 if like and number(like[1]) != n_given:
                     return f"{like[1]} like it are {n_given}"
                 if not like and not is_rare and self._is_finer(part, where):
                     return "the range of which?"
-                found = self._range(re.sub("^usually | (in|with) .*$", "", stated), known, given)
+                found = self._range(
+                    re.sub("^usually | (in|among|with) .*$", "", stated), known, given
+                )
                 if found:
                     return found
             elif why and "usual" in why:
@@ -653,7 +663,7 @@ BY = r"(?: \((?P<by>\w+)\))?"
 Checker.PATTERNS = [
     (rf"{OWN} nodes?; {_usually()}", Checker.size),
     (rf"no edges at all; {_usually()}", Checker.no_edges),
-    (rf"(?P<n>[\d,]+) edges?{KIND}, {OWN} per node; {_usually()}", Checker.edges),
+    (rf"(?P<n>\d+) edges?{KIND}, {OWN} per node; {_usually()}", Checker.edges),
     (rf"no edge{KIND}; (?P<n>\d+) of (?P<total>\d+) other graphs have one", Checker.no_edge),
     (
         r"no node (?P<what>(?:is|has|lacks) .+); (?P<n>\d+) of (?P<total>\d+) other graphs have "
@@ -661,7 +671,7 @@ Checker.PATTERNS = [
         Checker.no_node,
     ),
     (
-        rf"{OF} nodes? {PERCENT} in surroundings that no other graph has; {_usually()}",
+        rf"{OF} nodes? {PERCENT} have surroundings that no other graph has; {_usually()}",
         Checker.new_surroundings,
     ),
     (
@@ -672,21 +682,21 @@ Checker.PATTERNS = [
         rf"(?P<name>.+) is missing at {OF} (?P<part>node|edge)s?{KIND} {PERCENT}; {_usually()}",
         Checker.missing,
     ),
-    (rf"mean (?P<name>.+) of (?P<part>nodes|edges){KIND} {OWN}; {_usually()}", Checker.mean),
+    (rf"average (?P<name>.+) of (?P<part>nodes|edges){KIND}: {OWN}; {_usually()}", Checker.mean),
     (
-        rf"{OWN} of random walks of (?P<steps>\d) edges(?P<along> along their directions)? end "
-        rf"where they began; {_usually()}",
+        r"(?P<how>fewer|more) round trips of (?P<steps>\d) edges(?P<along> along their directions)?"
+        rf": {OWN} of trips this long; {_usually()}",
         Checker.walks,
     ),
     (
-        rf"{OF} nodes with (?P<what>outgoing|incoming) edges only {PERCENT}; {_usually()}",
+        rf"{OF} nodes where a way (?P<what>begins|ends) {PERCENT}; {_usually()}",
         Checker.ends,
     ),
-    (rf"{OF} nodes without edges {PERCENT}; {_usually()}", Checker.isolated),
+    (rf"{OF} nodes without neighbors {PERCENT}; {_usually()}", Checker.isolated),
     (
-        r"(?P<name>standard deviation of the numbers of neighbors|most neighbors of one node|"
-        r"share of pairs with a common neighbor that are neighbors|number of separate pieces|"
-        rf"number of closed loops) {OWN}; {_usually()}",
+        r"(?P<name>variation of the number of neighbors|most neighbors of one node|"
+        r"share of pairs of neighbors of one node that are linked, too|number of separate pieces|"
+        rf"edges more than it takes to link its nodes): {OWN}; {_usually()}",
         Checker.statistic,
     ),
     (rf"rare{BY}: (?P<names>.+)", Checker.rare),
@@ -696,17 +706,17 @@ Checker.PATTERNS = [
     (rf"(?P<n>\d+) edges never seen{BY}: (?P<names>.+)", Checker.new),
     (rf"(?P<steps>\d+) nodes in an order never seen{BY}: (?P<names>.+)", Checker.new),
     (
-        rf"{OWN} of its surroundings in common with the most similar graph, .+; {_usually()}",
+        rf"{OWN} in common with the most similar graph, .+; {_usually()}",
         Checker.most_similar,
     ),
     (
-        rf"about {OWN} kinds of surroundings differ from the most similar graphs; {_usually()}",
+        rf"about {OWN} differences from the most similar graphs; {_usually()}",
         Checker.differ,
     ),
     (
         rf"(?P<items>.+?) {WHERE}; {_usually()}"
-        r"(?: in (?P<like>[\d,]+) like it)?"
-        r"(?P<rare> in rare nodes| in rare edges| with a rare \w+)?",
+        r"(?: in (?P<like>\d+) like it)?"
+        r"(?P<rare> among rare nodes| among rare edges| with a rare \w+)?",
         Checker.extreme,
     ),
     (
@@ -715,7 +725,8 @@ Checker.PATTERNS = [
     ),
     (
         rf"(?P<items>.+?) {WHERE}: (?P<why>each is usual.*, but not together|"
-        rf"within the usual range.*; nearest of {NUMBER} like it: {NUMBER}(?: and {NUMBER})?)",
+        r"in the usual range.*, but in a gap; "
+        rf"nearest of {NUMBER} like it: {NUMBER}(?: and {NUMBER})?)",
         Checker.extreme,
     ),
     (rf"(?P<items>.+\)) {WHERE}", Checker.extreme),

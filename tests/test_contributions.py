@@ -163,17 +163,17 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
     found = {x.name: x for x in features_in_words(fitted, batch.schema)}
     assert list(found) == fitted.get_feature_names_out().tolist()
     expected = {
-        "log(1+income)": "mean log(1+income) of nodes 0.5; usually 0.25",
-        "temp missing": "mean temp missing of nodes 0.5; usually 0.25",
+        "log(1+income)": "average log(1+income) of nodes: 0.5; usually 0.25",
+        "temp missing": "average temp missing of nodes: 0.5; usually 0.25",
         "temp missing missing": "temp missing is missing at 6 of 12 nodes (50%); usually 25%",
         "degree=0": "6 of 12 nodes (50%) have no neighbors; usually 25%",
         "degree=2-3": "6 of 12 nodes (50%) have 2 to 3 neighbors; usually 25%",
         "degree=4-7": "6 of 12 nodes (50%) have 4 or more neighbors; usually 25%",
-        "return_3": "50% of random walks of 3 edges end where they began; usually 25%",
-        "directed_return_2": "50% of random walks of 2 edges along their directions end where they "
-        "began; usually 25%",
+        "return_3": "more round trips of 3 edges: 50% of trips this long; usually 25%",
+        "directed_return_2": "more round trips of 2 edges along their directions: 50% of trips "
+        "this long; usually 25%",
         "log(1+out a edges)": "6 edges (via=a), 0.5 per node; usually 0.25",
-        "out b my wait": "mean my wait of edges (via=b) 0.5; usually 0.25",
+        "out b my wait": "average my wait of edges (via=b): 0.5; usually 0.25",
         "out b my wait missing": "my wait is missing at 6 of 12 edges (via=b) (50%); usually 25%",
     }
     known, words = np.full(5, 0.25), batch.schema.words

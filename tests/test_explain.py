@@ -13,7 +13,7 @@ from tests.conftest import random_graphs, with_data
 
 #: What the first reason is about: its kind, and a word in its name.
 CAUSES = {
-    "direction reversed": ("statistics", "edges only"),
+    "direction reversed": ("statistics", "where a way"),
     "motif rewired at equal degrees": ("feature", "directed_return"),
     "edge categories shuffled": ("new", "-r"),
     "same categories, joined the other way": ("new", " - "),
@@ -176,7 +176,7 @@ def said_of(detector, graph):
         ("no approval", "no node with step=approve (unlike 60 of 60 other graphs)"),
         ("another relation", "never seen: via=hand"),
         ("slow", "wait 60 of edge mail from 0 (receive) to 1 (check); usually "),
-        ("slow everywhere", "mean wait of edges (via=mail) 6.02; usually "),
+        ("slow everywhere", "average wait of edges (via=mail): 6.02; usually "),
     ],
 )
 def test_what_was_never_seen_then_what_is_concrete_unless_much_weaker(of_logs, odd, text):
@@ -234,7 +234,7 @@ def test_the_mean_weight():
     detector.fit([*map(graph, range(40)), nx.empty_graph(3)])
     reason = first_reason(detector, graph(99, times=5))
     assert reason.what == "weights"
-    assert reason.reason.startswith("mean weight of edges ")
+    assert reason.reason.startswith("average weight of edges: ")
 
 
 def test_a_graph_in_which_nothing_is_unusual_has_a_reason_that_says_something():
@@ -328,7 +328,7 @@ def test_a_number_between_others_is_told_with_those_next_to_it():
     below, above = known[known < 14].max(), known[known > 14].min()
     near = f"nearest of 120 like it: {below:.3g} and {above:.3g}"
     said = explain(detector, [new])["reason"].tolist()
-    assert f"ms 14 of node 1: within the usual range; {near}" in said
+    assert f"ms 14 of node 1: in the usual range, but in a gap; {near}" in said
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -354,7 +354,7 @@ def test_groups_are_told_in_the_words_of_the_user(value):
     call = {"nodes": "boxes", "graphs": "movies", "graph": "movie"}
     plain = GraphSchema(node_categories=None, node_numbers=None, call=call)
     [(_, shared)] = groups_of(GraphKDEDetector(schema=plain).fit(graphs))
-    assert shared.startswith("a box with 10 neighbors")
+    assert shared.startswith("one box with 10 neighbors")
     schema = GraphSchema(node_categories="status", call=call)
     [(_, shared)] = groups_of(GraphKDEDetector(schema=schema).fit(graphs))
     assert f"status=1 - {'x' if value == 'x' else 'status=3'}" in shared

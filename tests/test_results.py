@@ -100,12 +100,12 @@ def test_an_anomaly_of_weak_reasons_has_the_view_that_is_most_surprised(monkeypa
     weak = judged._replace(reasons=[x._replace(strength=0.5) for x in judged.reasons])
     view = detector.model_.views[judged.surprises.argmax()]
     words = view.titled(detector.schema_.words)
-    assert weak.why == f"odd as a whole: {words}"
+    assert weak.why == f"many small things, most of all in {words}"
     assert judged.why == judged.reasons[0].text
     assert weak._replace(decision=1.0).why is None
     monkeypatch.setattr(reasons, "WEAKEST", 200)  # all are weak
     said = results(detector, NEW)
-    assert said.loc[said["verdict"] == -1, "reason"].str.startswith("odd as a whole: ").all()
+    assert said.loc[said["verdict"] == -1, "reason"].str.startswith("many small things, ").all()
     assert said.loc[said["verdict"] == 1, "reason"].isna().all()
     assert weak.why in report(detector, NEW)
 

@@ -18,6 +18,7 @@ from skgraphkde.cli.output import OutputFile, is_page
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
+from skgraphkde.graphs.words import graphs_of_column
 from skgraphkde.saving import load
 
 SKIPPED = 3  # the exit code if graphs were skipped, as requested
@@ -223,6 +224,9 @@ def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
         files = GraphFiles(
             graphs, tables, of_csv, spans=spans, skip_errors=skip_errors, quiet=quiet
         )
+        if "call" in options:
+            called = graphs_of_column(tables.get("graph", "")) | (options["call"] or {})
+            options["call"] = called or None
         command(files=files, output=output, **options)
         if files.skipped:
             raise click.exceptions.Exit(SKIPPED)

@@ -37,6 +37,8 @@ WIDER = 1.5
 CLUSTERS = (3, 5)
 # Things that the members share, and no other reference has, in words.
 MOST_SHARED = 3
+# Characters of these, or only the first is named.
+LONGEST = 120
 
 
 class Group(NamedTuple):
@@ -151,7 +153,7 @@ def _pairs(graphs: GraphBatch, name: str, values: tuple) -> Things:
         if graphs.edge_labels is not None:
             kind = compared_words(graphs.schema.edge_categories, graphs.edge_label_names[e])
             line = f"-{kind}{arrow}"
-        says_name = all(x.startswith(f"{name}=") for x in (texts[u], texts[v]))
+        says_name = any(x.startswith(f"{name}=") for x in (texts[u], texts[v]))
         start = f"{name} " if several and not says_name else ""
         return f"{start}{texts[u]} {line} {texts[v]}"
 
@@ -165,14 +167,14 @@ def _neighborhoods(
     _, first, thing = np.unique(numbers, return_index=True, return_inverse=True)
 
     def words(i: int) -> str:
-        node = first[i]
+        node, called = first[i], graphs.schema.words
         n = int(graphs.degrees[node])
-        what = f"a {graphs.schema.words.node} with {n} neighbor{'s' * (n != 1)}"
+        what = f"one {called.node} with {n} neighbor{'s' * (n != 1)}"
         if known.vocabulary.by_label:
             label = graphs.label_names[graphs.labels[node]]
             what = compared_words(graphs.schema.node_categories, label)
         if radius > 1:
-            return f"the same surroundings of {what}, up to {radius} hops"
+            return f"the same {called.nodes} around {what}, up to {radius} {called.edges} away"
         return f"the same neighbors of {what}" if radius else what
 
     return Things(_owners(thing, graphs.graph_of_node, len(graphs)), words)
@@ -202,7 +204,9 @@ def _shared_words(kinds: list[Things], members: np.ndarray) -> str:
         n_members = owners[:, members].sum(axis=1)
         only = np.flatnonzero((n_members == len(members)) & (np.diff(owners.indptr) == n_members))
         if len(only):
-            return " and ".join(dict.fromkeys(words(i) for i in only[:MOST_SHARED].tolist()))
+            names = dict.fromkeys(words(i) for i in only[:MOST_SHARED].tolist())
+            text = " and ".join(names)
+            return text if len(text) <= LONGEST else next(iter(names))
     return ""
 
 
@@ -238,8 +242,8 @@ def _statistics_words(statistics: Statistics | None, members: np.ndarray) -> str
     low, high = np.nanquantile(known, USUAL, axis=0, method="nearest")
     is_odd = (own > high).all(axis=0) | (own < low).all(axis=0)
     if not is_odd.any():
-        return "a combination of statistics of the whole graph"
+        return "no single thing, but many small ones together"
     standardized = _metric(statistics, len(statistics.table_)).standardized(own)
     j = int(np.where(is_odd, abs(standardized).min(axis=0), -1.0).argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]
-    return in_words(statistics.names_[j], statistics.forms_[j], ends, known[:, j])
+    return in_words(statistics.names_[j], statistics.forms_[j], ends, known[:, j], " to ")

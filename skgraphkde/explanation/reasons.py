@@ -214,7 +214,7 @@ class Profiles:
             known = np.delete(known, self.reference[i], axis=0)
         if what == "weights":
             own, known_range = usually(np.exp(self.values[i, j]), np.exp(self._known(i, j)))
-            return Reason(what, f"mean weight of {words.edges} {own}; usually {known_range}")
+            return Reason(what, f"average weight of {words.edges}: {own}; usually {known_range}")
         n_nodes = int(self.graphs.n_nodes_per_graph[i])
         n_edges = int(self.graphs.n_edges_per_graph[i])
         if what == "nodes":
@@ -301,10 +301,10 @@ class Profiles:
     def _seen(self, start: str, how: str, n_of: dict[str, int], i: int) -> tuple[str, str]:
         """Names, each with the number of other training graphs that have it."""
         n_known = self.model.n_training_graphs - (self.own[i] >= 0)
-        of_all, seen = f" of {n_known:,} other {self.words.graphs}", list[str]()
+        of_all, seen = f" of {n_known} other {self.words.graphs}", list[str]()
         for name, n in n_of.items():
             base, here, who = name.partition(HERE)  # of this graph only
-            seen.append(f"{base} ({how} {n:,}{'' if seen else of_all}){here}{who}")
+            seen.append(f"{base} ({how} {n}{'' if seen else of_all}){here}{who}")
         return in_two_lines(start, seen)
 
     def _new(self, i: int, j: int) -> Reason:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -64,13 +65,14 @@ class Judgement(NamedTuple):
         if self.unusual:
             return self.unusual[0].text
         if self.is_anomaly and self.surprised:
-            return f"odd as a whole: {self.surprised}"
+            return f"many small things, most of all in {self.surprised}"
         return None
 
     @property
     def codes(self) -> str:
-        """Kind and what of the unusual reasons, for programs: "new: label; size: nodes"."""
-        return "; ".join(f"{reason.kind}: {reason.what}" for reason in self.unusual)
+        """Kind and what of the unusual reasons as JSON: [["new", "label"], ["size", "nodes"]]."""
+        pairs = [(reason.kind, reason.what) for reason in self.unusual]
+        return json.dumps(pairs, ensure_ascii=False)
 
     @property
     def nodes(self) -> list[int]:

@@ -36,7 +36,7 @@ class Feature(NamedTuple):
 
     name: str
     form: str = ""  # "share", "walk", "count", "mean", "missing"; "" for one that no reason states
-    words: str = ""  # the end of a sentence about nodes, the number, or the kind of walk
+    words: str = ""  # the end of a sentence about nodes, the number, or the length of a walk
     fact: str = ""  # what reasons of other kinds call the same fact
     of: str = "node"  # or "edge"
     kind: str = ""  # of these edges, in words
@@ -141,14 +141,15 @@ def feature_words(feature: Feature, own: float, known: np.ndarray, n: int, words
         of = words.counted(n, feature.of) + feature.kind
         return f"{what} is missing at {k} of {of} ({number}); usually {known_range}"
     if form == "walk":
-        return f"{number} of random walks of {what} end where they began; usually {known_range}"
+        how = "fewer" if own < np.nanmedian(known) else "more"
+        return f"{how} round trips of {what}: {number} of trips this long; usually {known_range}"
     if form == "count":
         if not k:
             return f"no {words.edge}{feature.kind}; {others} one"
         edges = words.counted(k, "edge") + feature.kind
         return f"{edges}, {number} per {words.node}; usually {known_range}"
     of = words.nodes if feature.of == "node" else words.edges + feature.kind
-    return f"mean {what} of {of} {number}; usually {known_range}"
+    return f"average {what} of {of}: {number}; usually {known_range}"
 
 
 def in_two_lines(start: str, names: Sequence[str]) -> tuple[str, str]:
@@ -216,15 +217,12 @@ def _gap_names(graph: GraphBatch, names: list[str]) -> list[str]:
 
 def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
     """The steps of each pair with the same value of a category."""
-    names = counts.vocabulary.names
-    by_category, who = graph.values_by_category("node"), names[counts.same[kind]]
-    step, values = names[counts.vocabulary.step], by_category[who]
-    called = [compared_words([step], x) for x in by_category[step]]
-    codes, texts = np.asarray(graph.labels), []
-    for u, v in zip(*counts.ends(graph, kind), strict=True):
-        both = " and ".join(sorted(called[codes[x]] for x in (u, v)))
-        texts.append(f"{both} with the same {who}{HERE}{legible(values[codes[u]])}")
-    return texts
+    i, codes = counts.same[kind], np.asarray(graph.labels)
+    values = graph.values_by_category("node")[counts.vocabulary.names[i]]
+    first, second = counts.ends(graph, kind)
+    words = counts.vocabulary.pair_words(graph, i, first, second)
+    at_first = (legible(values[code]) for code in codes[first])
+    return [f"{pair}{HERE}{value}" for pair, value in zip(words, at_first, strict=True)]
 
 
 def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> list[str]:
@@ -241,11 +239,12 @@ def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> 
             around[v][f"from {line}{nodes[u]}"] += 1
             line = f"to {line}"
         around[u][f"{line}{nodes[v]}"] += 1
-    others_are, texts = graph.schema.words.edges if graph.directed else "neighbors", list[str]()
+    texts, linked = [], "linked only" if graph.directed else "linked only with"
     for node, near in zip(nodes, around, strict=True):
         told = [f"{x} ({n} times)" if n > 1 else x for x, n in sorted(near.items())]
-        others = f"with no {others_are} but {' and '.join(told)}" if told else "without neighbors"
-        texts.append(f"{node} {others}")
+        texts.append(
+            f"{node} {linked} {' and '.join(told)}" if told else f"{node} without neighbors"
+        )
     return texts
 
 

@@ -45,12 +45,14 @@ def shown(name: Any, most: int = LONGEST) -> str:
 def number(x: float, digits: int = 3) -> str:
     """A number with so many digits, and without an exponent up to ten millions.
 
+    No mark parts thousands: 1,234 is 1.234 to many people.
+
     Examples
     --------
     >>> number(0.123456), number(95000.0), number(1e9)
-    ('0.123', '95,000', '1e+09')
+    ('0.123', '95000', '1e+09')
     """
-    return f"{x:,.0f}" if 10**digits <= abs(x) < 1e7 else f"{x:.{digits}g}"
+    return f"{x:.0f}" if 10**digits <= abs(x) < 1e7 else f"{x:.{digits}g}"
 
 
 def usual(own: float, low: float, high: float, *, percent: bool = False) -> tuple[str, str]:

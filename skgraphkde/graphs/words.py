@@ -43,15 +43,17 @@ class Words(NamedTuple):
         Parameters
         ----------
         called : mapping of str
-            Names of several, by the keys of `CALLED`, and of one, by those of `CALLED_ONE`.
+            Names of several, by the keys of `CALLED`, and of one, by those of `CALLED_ONE`. Where
+            only others have names, edges are links.
 
         Examples
         --------
         >>> Words.of({"nodes": "steps", "graphs": "cases"})
-        Words(node='step', nodes='steps', edge='edge', edges='edges', graph='case', graphs='cases')
+        Words(node='step', nodes='steps', edge='link', edges='links', graph='case', graphs='cases')
         """
+        called = {"edges": "links"} | dict(called) if called else {}
         ones = {what[:-1]: singular(called[what]) for what in CALLED if what in called}
-        return cls()._replace(**ones | dict(called))
+        return cls()._replace(**ones | called)
 
     def called(self) -> dict[str, str]:
         """The names of several, and of one where no rule makes it of these; the inverse of `of`."""
@@ -60,25 +62,44 @@ class Words(NamedTuple):
         return found | {x: one for x, one in rest.items() if one != singular(found[f"{x}s"])}
 
     def counted(self, n: int, part: str) -> str:
-        """A number of things: "1 step", "2,000 steps".
+        """A number of things: "1 step", "20000 steps".
 
         Parameters
         ----------
         n : int
         part : {"node", "edge", "graph"}
         """
-        return f"{n:,} {getattr(self, part if n == 1 else f'{part}s')}"
+        return f"{n} {getattr(self, part if n == 1 else f'{part}s')}"
 
 
 #: Names of attributes that tell what graphs are, and what people then call their parts.
 TELLING = (
-    ({"hydrogens", "aromatic"}, ("atoms", "bonds", "molecules")),
+    ({"aromatic"}, ("atoms", "bonds", "molecules")),
     ({"ms", "status", "kind"}, ("spans", "calls", "traces")),
     ({"activity"}, ("steps", "transitions", "cases")),
     ({"concept:name"}, ("steps", "transitions", "cases")),
     ({"org:resource"}, ("steps", "transitions", "cases")),
     ({"label", "hours"}, ("steps", "transitions", "cases")),  # of a log with columns of its own
 )
+
+#: What one graph may be, by the name of the column that says to which graph a row belongs.
+GRAPHS = (
+    *("account", "case", "claim", "customer", "document", "household", "incident", "invoice"),
+    *("journey", "molecule", "network", "order", "patient", "process", "project", "request"),
+    *("sentence", "session", "shipment", "ticket", "trace", "transaction", "trip", "visit"),
+)
+
+
+def graphs_of_column(name: str) -> dict[str, str]:
+    """What people call graphs of a table whose column of graphs has this name, if it tells.
+
+    Examples
+    --------
+    >>> graphs_of_column("Case_ID"), graphs_of_column("invoice"), graphs_of_column("graph")
+    ({'graphs': 'cases'}, {'graphs': 'invoices'}, {})
+    """
+    noun = re.sub(r"[ _-]?(id|key|no|nr|number|name)$", "", name.lower())
+    return {"graphs": re.sub("ss$", "sse", noun) + "s"} if noun in GRAPHS else {}
 
 
 def guessed(names: set[str]) -> dict[str, str]:

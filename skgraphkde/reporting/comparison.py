@@ -85,8 +85,8 @@ class UsualGraphs:
         other, words = self.model.references[reference], graph.schema.words
         n_edges, n_edges_of_other = graph.n_edges_per_graph[0], other.n_edges_per_graph[0]
         found = [
-            Difference(words.nodes, f"{graph.n_nodes:,}", f"{other.n_nodes:,}"),
-            Difference(words.edges, f"{n_edges:,}", f"{n_edges_of_other:,}"),
+            Difference(words.nodes, str(graph.n_nodes), str(other.n_nodes)),
+            Difference(words.edges, str(n_edges), str(n_edges_of_other)),
         ]
         (data,) = data_of(graph)
         for name, value in data.items():
@@ -96,7 +96,7 @@ class UsualGraphs:
         differ = [what for what in counts | others if counts[what] != others[what]]
         # A count of 3 and one of 0 differ more than counts of 13 and 10.
         differ.sort(key=lambda x: -abs(counts[x] - others[x]) / (counts[x] + others[x]) ** 0.5)
-        found += [Difference(what, f"{counts[what]:,}", f"{others[what]:,}") for what in differ]
+        found += [Difference(what, str(counts[what]), str(others[what])) for what in differ]
         return found
 
 

@@ -30,7 +30,7 @@ const options = {
   deferRender: true,
   pageLength: 25,
   layout: { topStart: document.querySelector(".tools"), topEnd: "search", bottomStart: "info", bottomEnd: "paging" },
-  language: { search: "Filter", info: "_START_ to _END_ of _TOTAL_ rows", infoFiltered: "(_MAX_ in all)", infoEmpty: "", zeroRecords: "No graph matches." },
+  language: { thousands: "", search: "Filter", info: "_START_ to _END_ of _TOTAL_ rows", infoFiltered: "(_MAX_ in all)", infoEmpty: "", zeroRecords: "No graph matches." },
 };
 const table = new DataTable("#graphs", options);
 document.documentElement.classList.add("ready");

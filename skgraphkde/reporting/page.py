@@ -190,10 +190,11 @@ class Page:
             for i, judgement in zip(listed, of_listed, strict=True):
                 judged[i] = judgement
         n_nodes, n_edges = batch.n_nodes_per_graph.tolist(), batch.n_edges_per_graph.tolist()
-        data = data_of(batch)
-        for i, name in enumerate(names):
-            name = shown(str(name), LONGEST)
-            row = Row(i, name, judged[i], n_nodes[i], int(n_edges[i]), data[i])
+        data, texts = data_of(batch), [shown(str(name), LONGEST) for name in names]
+        starts = {text[: max(text.rfind("/"), text.rfind("#")) + 1] for text in texts}
+        start = starts.pop() if len(starts) == 1 else ""
+        for i, name in enumerate(texts):
+            row = Row(i, name, judged[i], n_nodes[i], int(n_edges[i]), data[i], start=start)
             self.listed.append(row)
         of_groups = [members[decisions[members].argmin()] for members, _ in self.groups]
         for i in dict.fromkeys([*oddest[:PICTURED].tolist(), *map(int, of_groups)]):

@@ -69,6 +69,7 @@ class Row(NamedTuple):
     place: int = 0  # its rank among the graphs without a verdict, if it has risen
     risen_from: int = 0  # the same on the page before; 0 if it has not risen
     members: tuple = ()  # of a row of several graphs
+    start: str = ""  # of the names of all graphs, a folder or a file
 
     @property
     def reason(self) -> str:
@@ -77,8 +78,8 @@ class Row(NamedTuple):
 
     @property
     def brief(self) -> str:
-        """The name, not too long for a table."""
-        return shown(self.name, BRIEF)
+        """The name for a table: not too long, and without what all begin with."""
+        return shown(self.name.removeprefix(self.start) or self.name, BRIEF)
 
 
 class GroupRow(NamedTuple):
@@ -278,7 +279,7 @@ def _table(rows: list[Row], groups: list[tuple[np.ndarray, str]]) -> pd.DataFram
             "nodes": row.n_nodes,
             "edges": row.n_edges,
             "reason": _inert(row.judged.why),
-            "codes": _inert(row.judged.codes),
+            "codes": row.judged.codes,
             **{f"data.{name}": _inert(value) for name, value in row.data.items()},
         }
         for row in rows

@@ -137,7 +137,7 @@ class Confirmed(View):
         text = f"like {one}"
         if self.statistics_ is not None:
             shared = self._shared(self.statistics_, context, i, unusual.own)
-            text += f": {shared}" if shared else ""
+            text += f" ({shared})" if shared else ""
         return Reason(self.name, text, about=ABOUT)
 
     def _shared(self, statistics: Statistics, context: Context, i: int, own: int) -> str:

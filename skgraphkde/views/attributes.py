@@ -270,12 +270,12 @@ class Numbers(View):
         among = ""
         if len(points.kinds) and not code:  # of all rare kinds
             nouns = f"rare {getattr(words, f'{part}s')}"
-            among = f" in {nouns}" if rows.category is None else f" with a rare {rows.category}"
+            among = f" among {nouns}" if rows.category is None else f" with a rare {rows.category}"
         said, ranges = [], []
         for j in told:
             own, known_range = usual(values[j], low[j], high[j])
             if self._is_finer(part) and not among:
-                known_range += f" in {np.count_nonzero(~np.isnan(others[:, j])):,} like it"
+                known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} like it"
             said.append(f"{rows.names[j]} {'missing' if is_missing[j] else own}")
             never = f"never so in other {words.graphs}"
             ranges.append(never if is_missing[j] else f"usually {known_range}{among}")
@@ -296,8 +296,8 @@ class Numbers(View):
                 [own], of_others = values, others[~np.isnan(others)]
                 below, above = of_others[of_others <= own].max(), of_others[of_others >= own].min()
                 nearest = usual(own, below, above)[1].replace(" to ", " and ")
-                near = f"nearest of {len(of_others):,} like it: {nearest}"
-                why = f"within the usual range{among}; {near}"
+                near = f"nearest of {len(of_others)} like it: {nearest}"
+                why = f"in the usual range{among}, but in a gap; {near}"
             text, about = f"{', '.join(said)} {where}: {why}", (f"{part}s together",)
         return Reason(", ".join(names), text, *places(graph, part, np.array([place])), about)
 

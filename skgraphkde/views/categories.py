@@ -180,6 +180,18 @@ class Vocabulary:
                 together.append(i)
         self.who, self.together = tuple(who), tuple(sorted(together))
 
+    def pair_words(
+        self, graphs: GraphBatch, i: int, first: np.ndarray, second: np.ndarray
+    ) -> list[str]:
+        """The steps of pairs of nodes with the same value of the category `i`, in words."""
+        name, codes = self.names[self.step], np.asarray(graphs.labels)
+        steps = [category_words([name], x) for x in graphs.values_by_category("node")[name]]
+        found = []
+        for ends in zip(codes[first], codes[second], strict=True):
+            both = " and ".join(sorted(steps[code] for code in ends))
+            found.append(f"{name} {both} with the same {self.names[i]}")
+        return found
+
     def same_value(self, graphs: GraphBatch, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Pairs of different steps of a graph with the same value of a category.
 

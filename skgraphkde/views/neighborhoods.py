@@ -467,8 +467,8 @@ class Novelty(NeighborhoodView):
         new = np.flatnonzero(new_from <= self.radius)
         words, share = graph.schema.words, usually(len(new) / len(new_from), known, percent=True)
         text = (
-            f"{len(new):,} of {words.counted(len(new_from), 'node')} ({share[0]}) in surroundings "
-            f"that no other {words.graph} has; usually {share[1]}"
+            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share[0]}) have "
+            f"surroundings that no other {words.graph} has; usually {share[1]}"
         )
         first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
         return Reason(unusual.what, text, tuple(first.tolist()), about=("neighborhoods",))
@@ -540,8 +540,8 @@ class Tanimoto(ComparedNeighborhoods):
         share, known_range = usually(score[0], 1 - known, percent=True)
         name = known_name(self.references_, int(index[0]))
         text = (
-            f"{share} of its surroundings in common with the most similar "
-            f"{graph.schema.words.graph}, {name}; usually {known_range}"
+            f"{share} in common with the most similar {graph.schema.words.graph}, {name}; "
+            f"usually {known_range}"
         )
         return Reason(self.name, text, about=("neighborhoods",))
 
@@ -571,7 +571,7 @@ class Neighbors(ComparedNeighborhoods):
     """
 
     title = "its difference from the most similar others"
-    summary = "The number of kinds of surroundings that differ from the nearest known graphs."
+    summary = "Differences from the nearest known graphs: surroundings that only one of both has."
     has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {
         **NeighborhoodView._parameter_constraints,
@@ -616,7 +616,7 @@ class Neighbors(ComparedNeighborhoods):
         """How many neighborhoods differ, see :meth:`View.reason`."""
         own, known_range = usually(round(unusual.values[0] ** 2), np.rint(known**2))
         text = (
-            f"about {own} kinds of surroundings differ from the most similar "
-            f"{graph.schema.words.graphs}; usually {known_range}"
+            f"about {own} differences from the most similar {graph.schema.words.graphs}; "
+            f"usually {known_range}"
         )
         return Reason(self.name, text, about=("neighborhoods",))

@@ -44,7 +44,9 @@ class Statistic(NamedTuple):
     fact: str = ""  # what reasons of other kinds call the same fact
 
 
-def in_words(name: str, form: str, own: Sequence[float], known: np.ndarray) -> str:
+def in_words(
+    name: str, form: str, own: Sequence[float], known: np.ndarray, between: str = " and "
+) -> str:
     """A statistic of graphs that are alike, and the range of nine in ten known graphs.
 
     Parameters
@@ -54,17 +56,19 @@ def in_words(name: str, form: str, own: Sequence[float], known: np.ndarray) -> s
     own : sequence of float
     known : ndarray of shape (n_known,)
         The statistic of the known graphs; NaN is ignored.
+    between : str, default=" and "
+        What is written between numbers.
     """
     if form == "fact":
-        return f"{name} (usually not)" if own[0] else f"not {name} (usually so)"
+        return f"{'' if own[0] else 'not '}{name}, unlike nearly all others"
     values = np.array(own)
     if form in ("log", "log1p"):
         values, known = (np.exp(x) - (form == "log1p") for x in (values, known))
     is_share = form in ("share", "nodes")
     texts = [usually(x, known, percent=is_share) for x in values]
     name = f"share of {name}" if is_share else name
-    numbers = " and ".join(dict.fromkeys(text for text, _ in texts))
-    return f"{name} {numbers}; usually {texts[0][1]}"
+    numbers = between.join(dict.fromkeys(text for text, _ in texts))
+    return f"{name}: {numbers}; usually {texts[0][1]}"
 
 
 class Metric:
@@ -262,7 +266,7 @@ class Statistics(View):
             counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
             things = [category_text(name, value) if name else value for value in known]
-            for thing, share in zip([*things, f"another {name or key}"], shares.T, strict=True):
+            for thing, share in zip([*things, f"a rare {name or key}"], shares.T, strict=True):
                 text, form = (f"{noun} ({thing})", "share") if noun else (thing, "fact")
                 yield Statistic(text, share, 1 / max(totals.mean(), 1), form)
 
@@ -290,9 +294,9 @@ class Statistics(View):
                 squares = np.where(is_given, column - mean[graph], 0.0) ** 2
                 deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
                 deviation[deviation <= 1e-9 * np.abs(mean)] = 0  # of equal numbers, by rounding
-                yield Statistic(f"mean {column_name} of {part}", mean, 0.0)
+                yield Statistic(f"average {column_name} of {part}", mean, 0.0)
                 one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
-                name = f"standard deviation of {column_name} of {part}"
+                name = f"variation of {column_name} of {part}"
                 yield Statistic(name, deviation, one, "deviation")
                 if self.may_lack_:
                     n_parts = np.maximum(np.bincount(graph, minlength=n), 1)
@@ -356,10 +360,13 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
         Statistic(
             f"number of {words.edges}", np.log1p(n_edges), 1 / (1 + n_edges.mean()), "log1p"
         ),
-        Statistic("density", n_edges / n_pairs, (1 / n_pairs).mean()),
-        Statistic("mean number of neighbors", mean(degrees), node),
         Statistic(
-            "standard deviation of the numbers of neighbors", np.sqrt(np.maximum(variance, 0)),
+            f"pairs of {words.nodes} that are linked", n_edges / n_pairs, (1 / n_pairs).mean(),
+            "share",
+        ),
+        Statistic("average number of neighbors", mean(degrees), node),
+        Statistic(
+            "variation of the number of neighbors", np.sqrt(np.maximum(variance, 0)),
             node, kind="statistics", fact="degrees",
         ),
         Statistic(
@@ -367,18 +374,18 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
             "log1p", "size", "degrees",
         ),
         Statistic(
-            "pairs with a common neighbor that are neighbors", n_closed / np.maximum(n_wedges, 1),
-            node, "share", "statistics", "triangles",
+            f"pairs of neighbors of one {words.node} that are linked, too",
+            n_closed / np.maximum(n_wedges, 1), node, "share", "statistics", "triangles",
         ),
         Statistic(
             "number of separate pieces", np.log(n_components), np.log(2), "log", "size", "pieces"
         ),
         Statistic(
-            "number of closed loops", np.log1p(n_cycles), 1 / (1 + n_cycles.mean()),
-            "log1p", "size", "edges",
+            f"{words.edges} more than it takes to link its {words.nodes}",
+            np.log1p(n_cycles), 1 / (1 + n_cycles.mean()), "log1p", "size", "edges",
         ),
         Statistic(
-            f"{words.nodes} without {words.edges}", mean(degrees == 0), node,
+            f"{words.nodes} without neighbors", mean(degrees == 0), node,
             "nodes", "statistics", "isolated nodes",
         ),
         Statistic(f"{words.nodes} with one neighbor", mean(degrees == 1), node, "nodes"),
@@ -388,8 +395,8 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
         to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
         out = np.diff(graphs.adjacency.indptr) > 0
         for name, values, fact in (
-            (f"{words.nodes} with outgoing {words.edges} only", out & ~to, "sources"),
-            (f"{words.nodes} with incoming {words.edges} only", to & ~out, "sinks"),
+            (f"{words.nodes} where a way begins", out & ~to, "sources"),
+            (f"{words.nodes} where a way ends", to & ~out, "sinks"),
         ):
             found.append(Statistic(name, mean(values), node, "nodes", "statistics", fact))
     return found
@@ -412,15 +419,12 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
             noun = "" if part == "graph" else getattr(graphs.schema.words, f"{part}s")
             yield f"{part} {name}", noun, name, np.asarray(labels), values, graph, totals
     for i in vocabulary.who:
-        name, step = (vocabulary.names[j] for j in (i, vocabulary.step))
         first, second = vocabulary.same_value(graphs, i)
-        steps = [str(x) for x in graphs.values_by_category("node")[step]]
-        pairs = np.asarray(graphs.labels)[np.column_stack([first, second])].tolist()
-        end = f" with the same {name}"
-        words = [" and ".join(sorted((steps[u], steps[v]))) + end for u, v in pairs]
+        words = vocabulary.pair_words(graphs, i, first, second)
         known, graph = list(dict.fromkeys(words)), graphs.graph_of_node[first]
         once = np.ones(len(graphs), dtype=np.int64)
-        yield f"pair{end}", "", "", codes_in(words, known), known, graph, once
+        key = f"pair with the same {vocabulary.names[i]}"
+        yield key, "", "", codes_in(words, known), known, graph, once
 
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:

@@ -1,5 +1,6 @@
 """`report` and `find`: the page of the library, from files."""
 
+import json
 import re
 
 import click
@@ -35,7 +36,7 @@ def test_it_says_what_score_says(here):
     assert result.stdout == f"{n} of 7 graphs stand out: page.html\n"
     parsed = page(here)
     order = np.argsort(detector.score_samples(NEW), kind="stable")
-    assert parsed.names == [f"new/{i:02d}.graphml" for i in order]
+    assert parsed.names == [f"{i:02d}.graphml" for i in order]
     assert not detector.select(NEW, 0.3).any()
     said = "None is odd enough to be sure that at most 30% of such graphs turn out usual."
     assert said in (here / "page.html").read_text(encoding="utf-8")
@@ -79,6 +80,7 @@ def test_find(tmp_path):
     assert run(f"find {folder} -o {path} --force --quiet").stderr == said
     text = path.read_text()
     assert "In a list of 41 graphs that are all usual, about 0 to 3 would stand out, too" in text
+    assert ">star.graphml</button>" in text  # without the folder, which all have
     assert text.count("<article id") - text.count("graphs alike</h3>") == 41
     assert "Not read" not in run(f"find {folder} -o {path} --force --schema all").stderr
 
@@ -131,7 +133,7 @@ def written(path):
 def test_find_again_with_verdicts(orders):
     run(f"find {TABLES} -o page.html")
     first = (orders / "page.html").read_text()
-    assert "3 graphs alike" in first
+    assert "3 cases alike" in first
     assert "Pay -&gt; Post" in first
     assert 'data-given="anomaly"' not in first
     ranks = "".join(f"c{i:02d};;{i + 1}\r\n" for i in range(57))
@@ -142,7 +144,7 @@ def test_find_again_with_verdicts(orders):
     result = run(f"find {TABLES} --verdicts verdicts.csv -o page.html")  # which it replaces
     again = (orders / "page.html").read_text()
     assert again.count('data-given="anomaly"') == again.count('data-given="normal"') == 1
-    assert "Learned from 1 confirmed anomaly and 1 graph judged normal." in again
+    assert "Learned from 1 confirmed anomaly and 1 case judged normal." in again
     assert re.search(r"Odder by your verdicts: .*c58 \(from place 57 to \d\)", again)
     assert "c57: " not in result.stdout
     message = run(f"find {TABLES} -o page.html", exit_code=2).stderr
@@ -157,9 +159,9 @@ def test_find_writes_a_table_and_a_model(orders):
     columns = ["graph", "score", "decision", "verdict", "p_value", "group", "reason", "codes"]
     assert list(rows[0]) == columns
     strong = explain(detector).query("strength >= 1")
-    codes = (strong["kind"] + ": " + strong["what"]).groupby(strong["graph"]).agg("; ".join)
     for i, row in enumerate(rows):  # reasons of all graphs would take far longer
-        assert row["codes"] == (codes.get(i, "") if row["verdict"] == "anomaly" else "")
+        codes = strong.loc[strong["graph"] == i, ["kind", "what"]].to_numpy().tolist()
+        assert json.loads(row["codes"]) == (codes if row["verdict"] == "anomaly" else [])
     assert [row["graph"] for row in rows] == [f"c{i:02d}" for i in range(60)]
     np.testing.assert_allclose([float(x["score"]) for x in rows], detector.training_scores_)
     assert len({row["group"] for row in rows[57:]} - {""}) == 1

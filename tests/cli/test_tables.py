@@ -250,7 +250,7 @@ def test_all_commands_read_tables_of_any_kind(given, monkeypatch):
     Path("verdicts.csv").write_text("graph,verdict\ncase3,anomaly\n")
     run(f"learn model.skg verdicts.csv edges.csv -o learned.skg {options}")
     run(f"update model.skg edges.csv -o more.skg {options}")
-    assert "of 30 graphs" in run(f"report model.skg edges.csv -o page.html {options}").stdout
+    assert "of 30 cases" in run(f"report model.skg edges.csv -o page.html {options}").stdout
 
 
 def test_event_logs_and_spans_in_one_command(tmp_path, monkeypatch):

@@ -58,7 +58,7 @@ def test_planted_graphs_are_one_group(planted, k):
     expected = set(range(250, 250 + k))
     found = next(x for x in groups if set(x.members) >= expected)
     assert len(found.members) <= k + 1
-    said = {"category": "Pay -> Post", "structure": "->", "number": "amount of nodes 9,9"}
+    said = {"category": "Pay -> Post", "structure": "->", "number": "amount of nodes: 99"}
     assert said[planted] in found.shared
     assert groups.index(found) < 5
 

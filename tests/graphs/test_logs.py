@@ -175,9 +175,10 @@ def test_spans_are_traces(tmp_path, how):
     assert [x.rpartition("#")[2] for x in found] == ["A", "B"]
     whole, alone = found.values()
     assert list(whole.edges) == [("1", "2"), ("2", "3")]
-    root = {"label": "web call 1", "kind": "2", "status": "0", "ms": 2.5}
+    root = {"label": "web call 1", "kind": "server", "status": "unset", "ms": 2.5}
     assert dict(whole.nodes["1"]) == root
-    assert dict(whole.nodes["2"]) == {"label": "cart call 2", "kind": "0", "status": "2", "ms": 2.5}
+    call = {"label": "cart call 2", "kind": "unspecified", "status": "error", "ms": 2.5}
+    assert dict(whole.nodes["2"]) == call
     assert list(alone.nodes(data=True)) == [("1", root)]
 
 

@@ -52,7 +52,7 @@ def test_one_thing_has_its_noun():
     words = Words.of({"nodes": "steps", "graphs": "movies", "graph": "movie"})
     assert (words.graph, words.node) == ("movie", "step")
     assert Words.of(words.called()) == words
-    assert (words.counted(1, "node"), words.counted(2000, "node")) == ("1 step", "2,000 steps")
+    assert (words.counted(1, "node"), words.counted(20_000, "node")) == ("1 step", "20000 steps")
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_words_go_with_graphs_and_files_and_change_no_score(tmp_path):
     detector.save(tmp_path / "m.skg")
     assert load(tmp_path / "m.skg").schema_.words == detector.schema_.words
     batch = read_graphs(CASES, schema=schema)
-    assert several(read_graphs(batch)) == ("nodes", "edges", "orders")
+    assert several(read_graphs(batch)) == ("nodes", "links", "orders")
     assert several(read_graphs(batch, schema=GraphSchema(call={"nodes": "steps"}))) == (
-        "steps", "edges", "orders"
+        "steps", "links", "orders"
     )  # fmt: skip
     assert several(GraphBatch.concatenate([batch, batch]))[2] == "orders"
 
@@ -96,4 +96,4 @@ def test_the_shell_takes_words(tmp_path):
     options = ["fit", edges, "--graph-column", "graph", "-o", model, "--call"]
     found = CliRunner().invoke(main, [*options, "nodes=steps, graphs=cases"])
     assert not found.exit_code, found.output
-    assert load(model).schema_.words[::2] == ("step", "edge", "case")
+    assert load(model).schema_.words[::2] == ("step", "link", "case")

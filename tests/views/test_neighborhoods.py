@@ -248,7 +248,7 @@ def test_a_single_new_surrounding_is_ranked_first_and_told():
     reasons = explain(detector, new[:20], n_reasons=1)["reason"]
     assert (
         reasons.str.contains(
-            r"no neighbors but.*-double- .* and .*-double-|-double- \S+ \(\d times"
+            r"linked only with.*-double- .* and .*-double-|-double- \S+ \(\d times"
         ).mean()
         > 0.8
     )

@@ -26,14 +26,14 @@ def structure_slow(graph):
     return {
         "number of nodes": np.log(n),
         "number of edges": np.log1p(m),
-        "density": nx.density(graph),
-        "mean number of neighbors": np.mean(degrees),
-        "standard deviation of the numbers of neighbors": np.std(degrees),
+        "pairs of nodes that are linked": nx.density(graph),
+        "average number of neighbors": np.mean(degrees),
+        "variation of the number of neighbors": np.std(degrees),
         "most neighbors of one node": np.log1p(max(degrees)),
-        "pairs with a common neighbor that are neighbors": nx.transitivity(graph),
+        "pairs of neighbors of one node that are linked, too": nx.transitivity(graph),
         "number of separate pieces": np.log(n_components),
-        "number of closed loops": np.log1p(m - n + n_components),
-        "nodes without edges": np.mean([d == 0 for d in degrees]),
+        "edges more than it takes to link its nodes": np.log1p(m - n + n_components),
+        "nodes without neighbors": np.mean([d == 0 for d in degrees]),
         "nodes with one neighbor": np.mean([d == 1 for d in degrees]),
         "nodes with two neighbors": np.mean([d == 2 for d in degrees]),
     }
@@ -57,7 +57,7 @@ def test_directions_categories_and_numbers():
     found = table(graphs)
     for i, graph in enumerate(graphs):
         sources = [graph.out_degree(v) > 0 and not graph.in_degree(v) for v in graph]
-        assert found["nodes with outgoing edges only"][i] == pytest.approx(np.mean(sources))
+        assert found["nodes where a way begins"][i] == pytest.approx(np.mean(sources))
         kinds = [kind for *_, kind in graph.edges(data="label")]
         for kind in set(kinds):
             share = kinds.count(kind) / len(kinds)
@@ -70,8 +70,8 @@ def test_directions_categories_and_numbers():
     found = table(graphs, schema=schema)
     for i, graph in enumerate(graphs):
         given_ = [x for _, x in graph.nodes(data="temp") if x is not None]
-        assert found["mean temp of nodes"][i] == pytest.approx(np.mean(given_))
-        assert found["standard deviation of temp of nodes"][i] == pytest.approx(np.std(given_))
+        assert found["average temp of nodes"][i] == pytest.approx(np.mean(given_))
+        assert found["variation of temp of nodes"][i] == pytest.approx(np.std(given_))
 
 
 def far_outliers_slow(column):

@@ -32,6 +32,11 @@ DATES = ("%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y")
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 FORMATS = ("ISO8601", *(date + clock for date in DATES for clock in CLOCKS))
 
+# What OpenTelemetry's numbers mean.
+KINDS_OF_SPANS = dict(
+    enumerate(("unspecified", "internal", "server", "client", "producer", "consumer"))
+)
+STATUSES = dict(enumerate(("unset", "ok", "error")))
 # What each span has.
 OF_SPANS = ("traceId", "spanId", "startTimeUnixNano", "endTimeUnixNano")
 
@@ -289,13 +294,14 @@ def _traces(exported: Iterable[tuple[str, dict]], schema: GraphSchema) -> list[t
     for service, span in exported:
         attributes = _attributes(span)
         others |= dict.fromkeys(x for x in attributes if x not in named)
+        kind, status = span.get("kind", 0), span.get("status", {}).get("code", 0)
         row = {
             "traceId": span["traceId"],
             "spanId": span["spanId"],
             "parentSpanId": span.get("parentSpanId") or None,
             "label": f"{service} {span.get('name', '')}".strip(),
-            "kind": str(span.get("kind", 0)),
-            "status": str(span.get("status", {}).get("code", 0)),
+            "kind": str(KINDS_OF_SPANS.get(kind, kind)),
+            "status": str(STATUSES.get(status, status)),
             "ms": (int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])) / 1e6,
         }
         rows.append({x: value for x, value in attributes.items() if x in named} | row)
