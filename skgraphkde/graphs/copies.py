@@ -64,14 +64,14 @@ def _hash_graphs(batch: GraphBatch, n_rounds: int, of_walks: np.ndarray | int = 
     Colors begin with hashes of the data of nodes and of their walks.
     """
     A, arcs = batch.adjacency, None
-    colors = hash64(_hash_data(batch.n_nodes, batch.labels, batch.attributes) + of_walks)
+    colors = hash64(hash_data(batch.n_nodes, batch.labels, batch.attributes) + of_walks)
     if batch.edge_labels is not None or batch.edge_attributes is not None or (A.data != 1).any():
         weights = A.data[:, np.newaxis]
-        arcs = _hash_data(A.nnz, batch.edge_labels, batch.edge_attributes, weights)
+        arcs = hash_data(A.nnz, batch.edge_labels, batch.edge_attributes, weights)
     for after_round in refined(colors, messages(batch, arcs, weighted=False), n_rounds):
         colors = after_round
     hashes = np.add.reduceat(hash64(colors), batch.node_ptr[:-1])  # modulo 2^64
-    return hashes + _hash_data(len(batch), batch.graph_labels, batch.graph_attributes)
+    return hashes + hash_data(len(batch), batch.graph_labels, batch.graph_attributes)
 
 
 def sample_by_content(batch: GraphBatch, most: int) -> np.ndarray:
@@ -205,8 +205,19 @@ class KnownGraphs:
         return bool(hypergeom.sf(n_known - 1, self._n + n, n_repeated, n) < LEVEL_KNOWN)
 
 
-def _hash_data(n_rows: int, labels: np.ndarray | None, *tables: np.ndarray | None) -> np.ndarray:
-    """Hashes of the data of nodes, arcs or graphs, with numbers in single precision."""
+def hash_data(n_rows: int, labels: np.ndarray | None, *tables: np.ndarray | None) -> np.ndarray:
+    """Hash the data of nodes, arcs or graphs, with numbers in single precision.
+
+    Parameters
+    ----------
+    n_rows : int
+    labels : ndarray of shape (n_rows,), int, or None
+    *tables : ndarray of shape (n_rows, n_columns), or None
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), uint64
+    """
     columns = [np.zeros(n_rows) if labels is None else np.asarray(labels)]
     for table in tables:
         if table is not None:

@@ -8,11 +8,13 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 from scipy.spatial import cKDTree
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import hash_data
 from skgraphkde.graphs.naming import category_text, usual, usual_range
-from skgraphkde.graphs.refinement import hash64, hash_points
+from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import Vocabulary, compared_words, means, places
@@ -400,9 +402,12 @@ class NumberPoints:
         self.rounding = np.linalg.norm(least / self.scale) * self.whitening.norm
         self.distance_of_missing = np.sqrt(len(values))
         placed = self._placed(values, codes)
-        # Each distinct row once, and of too many some by their content, whatever their order.
-        keys = hash64(hash_points(placed) + codes.astype(np.uint64))
-        kept = np.sort(np.unique(keys, return_index=True)[1][:n_points])
+        # Each distinct row of a kind once, and of too many some by their content: neither their
+        # order, nor the names of their kinds, nor last digits decide.
+        hashes = hash_data(len(values), None, values)
+        points = pd.DataFrame({"place": hash_points(placed), "kind": codes, "hash": hashes})
+        points = points.drop_duplicates(["place", "kind"]).sort_values(["hash", "place"])
+        kept = np.sort(points.index[:n_points])
         if len(np.unique(graph[codes == 0])) < fewest:  # too few to say what is usual
             kept = kept[codes[kept] > 0]
         self.points, self.codes = placed[kept], codes[kept]
