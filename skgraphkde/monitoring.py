@@ -184,10 +184,16 @@ class Alarm(NamedTuple):
         Graph at which it sounded.
     since : int
         Estimated first graph of the change.
+
+    Attributes
+    ----------
+    test : str
+        Name of the test that sounded: there is one, of the ranks of scores.
     """
 
     at: int
     since: int
+    test = "ranks"
 
 
 class DriftMonitor:
