@@ -184,16 +184,15 @@ class Alarm(NamedTuple):
         Graph at which it sounded.
     since : int
         Estimated first graph of the change.
-
-    Attributes
-    ----------
-    test : str
-        Name of the test that sounded: there is one, of the ranks of scores.
     """
 
     at: int
     since: int
-    test = "ranks"
+
+    @property
+    def test(self) -> str:
+        """Name of the test that sounded. There is one, of the ranks of scores."""
+        return "ranks"
 
 
 class DriftMonitor:

@@ -174,8 +174,9 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
     written_by = loaded.get("skgraphkde")
     if written_by != __version__:
         warn(
-            f"skgraphkde {written_by} wrote {path}, and this is {__version__}: scores, verdicts and "
-            f"reasons may differ, or fail; fit and save again, or install skgraphkde=={written_by}"
+            f"skgraphkde {written_by} wrote {path}, and this is {__version__}: scores, verdicts "
+            "and reasons may differ, or fail; fit and save again, or install "
+            f"skgraphkde=={written_by}"
         )
     return detector
 
