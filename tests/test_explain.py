@@ -291,7 +291,7 @@ def test_missing_numbers_and_absent_categories_are_named():
     for node in (3, 7, 9):
         odd.nodes[node]["temp"] = None
     reasons = explain(detector, [odd])["reason"].str.cat(sep="; ")
-    assert "temp missing of node 3 (r03); never so in other graphs" in reasons
+    assert "temp missing of node 3 (r03); never so in 40 other graphs" in reasons
     assert "temp is missing at 3 of 20 nodes (15%); usually 0%" in reasons
     absent = explain(detector, [graph(99, n=19)])
     absent = absent[absent["what"] == "region=r19"]

@@ -279,7 +279,9 @@ class Numbers(View):
             if self._is_finer(part) and not among:
                 known_range += f" in {np.count_nonzero(~np.isnan(others[:, j])):,} like it"
             said.append(f"{rows.names[j]} {'missing' if is_missing[j] else own}")
-            never = f"never so in other {words.graphs}"
+            never = (
+                f"never so in {len(self.references_) - (unusual.own >= 0):,} other {words.graphs}"
+            )
             ranges.append(never if is_missing[j] else f"usually {known_range}{among}")
         where, names = self._where(graph, rows, place, node_names), [rows.names[j] for j in told]
         about = tuple(f"{part} {name}" for name in names)

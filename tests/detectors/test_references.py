@@ -92,6 +92,17 @@ def test_a_reason_counts_all_training_graphs():
         detector.predict([new])
 
 
+def test_a_reason_says_that_it_counts_a_sample():
+    known = [nx.cycle_graph(n) for n in range(10, 50)]
+    for graph in known:
+        nx.set_edge_attributes(graph, {edge: "ab"[min(edge) % 2] for edge in graph.edges}, "label")
+    detector = GraphKDEDetector(max_references=5).fit(known)
+    new = nx.cycle_graph(20)
+    nx.set_edge_attributes(new, "a", "label")
+    texts = explain(detector, [new], n_reasons=9)["reason"].tolist()
+    assert "no edge (b); 5 of 5 sampled graphs have one" in texts
+
+
 def test_a_file_and_a_monitor_of_fewer_references(detector, tmp_path):
     detector.save(tmp_path / "few.skg")
     loaded = skgraphkde.load(tmp_path / "few.skg")
