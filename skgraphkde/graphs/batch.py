@@ -180,9 +180,9 @@ class GraphBatch:
         """For each category of a part, its value in each label of the vocabulary."""
         if part not in self._values_by_category:
             categories, labels = self.schema.names(f"{part}_categories"), self.data(part).names
-            columns: Any = zip(*labels, strict=True) if labels else [()] * len(categories)
-            if len(categories) == 1:
-                columns = [labels]
+            columns: Any = [labels]
+            if len(categories) != 1:
+                columns = zip(*labels, strict=True) if labels else [()] * len(categories)
             self._values_by_category[part] = dict(zip(categories, columns, strict=True))
         return self._values_by_category[part]
 
