@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
+from sklearn.metrics import pairwise_distances_argmin
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import hash_data
@@ -20,6 +21,8 @@ from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import Vocabulary, compared_words, means, places
 from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
 
+# A tree looks at all of the points if they have more columns, which a matrix product does faster.
+MOST_COLUMNS_OF_TREE = 15
 # Kinds of nodes or edges that fewer references have are one kind.
 MIN_GRAPHS_PER_KIND = 5
 # The same for categories of graphs, each of which has one row.
@@ -460,7 +463,12 @@ class NumberPoints:
         points, found = self._placed(values, codes), np.zeros(len(values))
         for code, tree in self._trees.items():
             some = codes == code
-            if some.any():
+            if not some.any():
+                continue
+            if tree.m > MOST_COLUMNS_OF_TREE:
+                nearest = tree.data[pairwise_distances_argmin(points[some], tree.data)]
+                found[some] = np.linalg.norm(points[some] - nearest, axis=1)
+            else:
                 found[some] = tree.query(points[some])[0]
         never_missed = (np.isnan(values) & ~self.may_miss).any(axis=1)
         found = np.clip(found - self.rounding, 0.0, FARTHEST)
