@@ -189,6 +189,11 @@ class Alarm(NamedTuple):
     at: int
     since: int
 
+    @property
+    def test(self) -> str:
+        """Name of the test that sounded. There is one, of the ranks of scores."""
+        return "ranks"
+
 
 class DriftMonitor:
     """Test if the scores of new graphs have another distribution than those of normal graphs.

@@ -12,6 +12,7 @@ from zipfile import ZIP_DEFLATED, is_zipfile
 
 from sklearn.base import OutlierMixin
 
+from skgraphkde._utils import warn
 from skgraphkde._version import __version__
 
 __all__ = ["InvalidFileError", "load"]
@@ -96,7 +97,8 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
     """Load a detector that :meth:`BaseGraphDetector.save` wrote.
 
     A file of `skops <https://skops.readthedocs.io>`_ cannot run code: it creates only classes of
-    this package, of NumPy, SciPy and scikit-learn, and those that you trust.
+    this package, of NumPy, SciPy and scikit-learn, and those that you trust. A warning names the
+    version that wrote the file if it is another one.
 
     Parameters
     ----------
@@ -153,8 +155,9 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
         found = skops.io.get_untrusted_types(data=contents)
         unknown = sorted({*found} - TRUSTED - {*trusted})
         raise InvalidFileError(
-            f"{path} contains {', '.join(unknown)}, which skgraphkde does not know. If you "
-            f"trust the file, use load(path, trusted={unknown}), or --detector MODULE in the shell"
+            f"{path} contains {', '.join(unknown)}, which skgraphkde {__version__} does not "
+            f"know. If you trust the file, use load(path, trusted={unknown}), or --detector MODULE "
+            "in the shell"
         ) from error
     except ModuleNotFoundError as error:
         raise ImportError(
@@ -168,6 +171,13 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
     detector = loaded.get("detector") if isinstance(loaded, dict) else None
     if not isinstance(detector, OutlierMixin):
         raise InvalidFileError(f"{path} contains no detector")
+    written_by = loaded.get("skgraphkde")
+    if written_by != __version__:
+        warn(
+            f"skgraphkde {written_by} wrote {path}, and this is {__version__}: scores, verdicts "
+            "and reasons may differ, or fail; fit and save again, or install "
+            f"skgraphkde=={written_by}"
+        )
     return detector
 
 

@@ -720,7 +720,7 @@ Checker.PATTERNS = [
         Checker.extreme,
     ),
     (
-        rf"(?P<items>.+? missing) {WHERE}; (?P<why>never so in other graphs|usually given)",
+        rf"(?P<items>.+? missing) {WHERE}; (?P<why>never so in [\d,]+ other graphs|usually given)",
         Checker.extreme,
     ),
     (

@@ -177,12 +177,14 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
         "out b my wait missing": "my wait is missing at 6 of 12 edges (via=b) (50%); usually 25%",
     }
     known, words = np.full(5, 0.25), batch.schema.words
-    told = {name: feature_words(found[name], 0.5, known, 12, words) for name in expected}
+    told = {
+        name: feature_words(found[name], 0.5, known, 12, words, "other graphs") for name in expected
+    }
     assert told == expected
     for name in ("log(1+degree)", "return_2", "log(1+in a edges)", "in b my wait"):
         assert not found[name].form  # others say the same
-    one = feature_words(found["degree=1"], 1 / 12, known, 12, words)
+    one = feature_words(found["degree=1"], 1 / 12, known, 12, words, "other graphs")
     assert one == "1 of 12 nodes (8%) has 1 neighbor; usually 25%"
-    none = feature_words(found["degree=1"], 0, np.array([0.0, 0.5, 1.0]), 12, words)
+    none = feature_words(found["degree=1"], 0, np.array([0.0, 0.5, 1.0]), 12, words, "other graphs")
     assert none == "no node has 1 neighbor; 2 of 3 other graphs have one"
     assert found["out b my wait"].fact == found["out a my wait"].fact == "edge my wait"

@@ -155,6 +155,23 @@ def test_own_classes_are_loaded_by_those_who_trust_them(path):
         np.testing.assert_array_equal(loaded.score_samples(graphs), detector.score_samples(graphs))
 
 
+def test_fitted_arrays_are_read_only(fitted, path):
+    fitted.save(path)
+    for detector in (fitted, skgraphkde.load(path), pickle.loads(pickle.dumps(fitted))):
+        fields = vars(detector) | vars(detector.model_)
+        arrays = {name: x for name, x in fields.items() if isinstance(x, np.ndarray)}
+        assert {"training_scores_", "view_weights", "reference_index"} <= arrays.keys()
+        assert [name for name, x in arrays.items() if x.flags.writeable] == []
+
+
+def test_a_file_of_another_version_warns_of_both(fitted, path, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(saving, "__version__", "0.1.7")
+        fitted.save(path)
+    with pytest.warns(UserWarning, match=r"skgraphkde 0\.1\.7 wrote .*, and this is .* again"):
+        assert_same(skgraphkde.load(path), fitted, PLAIN[1])
+
+
 def test_trusted_classes_exist():
     for name in saving.TRUSTED:
         module, _, cls = name.rpartition(".")

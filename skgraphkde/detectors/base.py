@@ -299,7 +299,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         for name in earlier:
             delattr(fitted, name)
         fitted.schema_, fitted.training_graphs_ = batch.schema, batch
-        fitted.verdicts_ = frozen(verdicts)
+        fitted.verdicts_ = verdicts
         fitted._node_ids, fitted._known_graphs = node_ids(graphs), None
         fitted._calibrate(batch, distinct_index, normal, inverse)
         fitted.calibration_.warn_if_few()
@@ -313,6 +313,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
             "name them in schema=GraphSchema(...) to use them; to silence this warning, list the "
             "attributes to use there",
         )
+        fitted._freeze()
         for name, value in vars(fitted).items():  # an error above leaves self unchanged
             setattr(self, name, value)
         for name in set(earlier) - vars(fitted).keys():
@@ -611,6 +612,16 @@ class BaseGraphDetector(OutlierMixin, Specification):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: x for name, x in super().__getstate__().items() if name != "_known_graphs"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._freeze()
+
+    def _freeze(self) -> None:
+        """Make fitted arrays read-only; files and pickles hold arrays that can be written to."""
+        for name, value in vars(self).items():
+            if name.endswith("_") and isinstance(value, np.ndarray):
+                setattr(self, name, frozen(value))
 
     def save(self, path: str | os.PathLike) -> None:
         """Save the fitted detector to a file that :func:`skgraphkde.load` reads.

@@ -112,9 +112,10 @@ class GraphKDEDetector(
         weights and the mixture weights equal.
     max_references : int, "auto" or None, default="auto"
         Largest number of training graphs with which graphs are compared one by one, which is what
-        makes a score expensive. Of more, a sample is used, drawn by their content and not by their
-        order; the others calibrate, and count in what is counted over all graphs: neighborhoods,
-        categories, and means and scales of numbers. "auto" is 5,000. None is all.
+        makes a score expensive. Of more, a sample is used, drawn by their content: neither by their
+        order nor by the names of categories. The others calibrate, and count in what is counted
+        over all graphs: neighborhoods, categories, and means and scales of numbers. "auto" is
+        5,000. None is all.
     calibration : {"loo", "split", "train"}, LeaveOneOut or Split, default="loo"
         Scores that determine the threshold and the p-values: leave-one-out scores of the training
         graphs; scores of held-out graphs; or, as in the paper, scores of the training graphs with

@@ -92,7 +92,7 @@ class GraphModel:
         learned_weights: LearnedWeights | None = None,
     ) -> None:
         self.features, self.encoder, self.views = features, encoder, tuple(views)
-        self.references, self.reference_index = references, reference_index
+        self.references, self.reference_index = references, frozen(reference_index)
         self.categories = categories
         self.training_scores, self.learned_weights = frozen(training_scores), learned_weights
         self.clouds = clouds
@@ -106,6 +106,7 @@ class GraphModel:
             self.view_weights = view_weights(leave_one_out)
         else:
             self.view_weights = np.ones(1)
+        self.view_weights = frozen(self.view_weights)
 
     def __getstate__(self) -> dict[str, Any]:
         # Clouds are larger than all else, and follow from it.
@@ -113,7 +114,8 @@ class GraphModel:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self.training_scores = frozen(self.training_scores)
+        for name in ("training_scores", "reference_index", "view_weights"):
+            setattr(self, name, frozen(getattr(self, name)))
         flows = self.embedding.flows(self.references)
         self.clouds = self.embedding.of_references(self.references, flows)
         if self.confirmed is not None:

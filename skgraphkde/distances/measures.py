@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.refinement import hash64, hash_points, quantize
-
 
 @dataclass(frozen=True, eq=False)
 class DiscreteMeasures:
@@ -102,23 +100,6 @@ class DiscreteMeasures:
     def _projected(self) -> list:
         return [None, None]
 
-    def keys(self) -> np.ndarray:
-        """A hash of each measure, of its points and their weights."""
-        parts = hash64(hash_points(self.points)[self.weights.indices] + quantize(self.weights.data))
-        return np.add.reduceat(parts, self.weights.indptr[:-1])  # modulo 2^64
-
-    def sample(self, most: int) -> np.ndarray:
-        """Select at most `most` measures by hashes of their points, whatever their order.
-
-        Returns
-        -------
-        ndarray of int
-            Indices, increasing.
-        """
-        if len(self) <= most:
-            return np.arange(len(self))
-        return np.sort(np.argsort(self.keys(), kind="stable")[:most])
-
     def __len__(self) -> int:
         return len(self.sizes)
 
@@ -151,23 +132,13 @@ class EmbeddedMeasures(DiscreteMeasures):
         Means of kernels within each measure, with their bias.
     features : ndarray of shape (n_measures, n_kernels, n_components), default=None
         Means of random features, of which inner products are means of kernels.
-    known_keys : ndarray of shape (n_measures,), default=None
-        Hashes of the measures; None computes them of the points.
     """
 
     squared_norms: Any
     features: Any = None
-    known_keys: np.ndarray | None = None
-
-    def keys(self) -> np.ndarray:
-        """A hash of each measure, of its points and their weights."""
-        return super().keys() if self.known_keys is None else self.known_keys
 
     def __getitem__(self, index: Any) -> EmbeddedMeasures:
-        terms = [
-            None if x is None else x[index]
-            for x in (self.squared_norms, self.features, self.known_keys)
-        ]
+        terms = [None if x is None else x[index] for x in (self.squared_norms, self.features)]
         if self.points is None:
             return EmbeddedMeasures(None, None, self.sizes[index], *terms)
         P = super().__getitem__(index)
@@ -180,7 +151,6 @@ class EmbeddedMeasures(DiscreteMeasures):
         Parameters
         ----------
         parts : sequence of EmbeddedMeasures
-            All of them have `known_keys`, or none, which leaves no way to compute them.
 
         Returns
         -------
@@ -190,6 +160,4 @@ class EmbeddedMeasures(DiscreteMeasures):
         sizes = np.concatenate([part.sizes for part in parts])
         norms = np.concatenate([part.squared_norms for part in parts])
         features = np.concatenate([part.features for part in parts])
-        known = [part.known_keys for part in parts if part.known_keys is not None]
-        keys = np.concatenate(known) if known else None
-        return cls(None, None, sizes, norms, features, keys)  # type: ignore[arg-type]
+        return cls(None, None, sizes, norms, features)  # type: ignore[arg-type]

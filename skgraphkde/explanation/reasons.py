@@ -248,7 +248,10 @@ class Profiles:
         n = graph.n_nodes
         if feature.form == "missing" and feature.of == "edge":
             n = self.properties.n_edges(graph, feature)
-        text = feature_words(feature, own * scale + mean, known * scale + mean, n, self.words)
+        is_sample = len(self.properties.known) < self.model.n_training_graphs
+        others = f"{'sampled' if is_sample else 'other'} {self.words.graphs}"
+        own, known = own * scale + mean, known * scale + mean
+        text = feature_words(feature, own, known, n, self.words, others)
         return Reason(feature.name, text, tuple(most.tolist()), about=(feature.fact,))
 
     def _parts(self, i: int, j: int) -> tuple[GraphBatch, np.ndarray, np.ndarray, np.ndarray]:

@@ -115,7 +115,9 @@ def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
             yield ()
 
 
-def feature_words(feature: Feature, own: float, known: np.ndarray, n: int, words: Words) -> str:
+def feature_words(
+    feature: Feature, own: float, known: np.ndarray, n: int, words: Words, others: str
+) -> str:
     """A reason: the mean of a node feature, and those of the known graphs.
 
     Parameters
@@ -127,10 +129,12 @@ def feature_words(feature: Feature, own: float, known: np.ndarray, n: int, words
     n : int
         Number of nodes of the graph; of edges, for a number that edges lack.
     words : Words
+    others : str
+        What the known graphs are called.
     """
     form, what, k = feature.form, feature.words, round(own * n)
     number, known_range = usually(own, known, percent=form in ("share", "missing", "walk"))
-    others = f"{np.count_nonzero(known > 0)} of {len(known)} other {words.graphs} have"
+    others = f"{np.count_nonzero(known > 0)} of {len(known)} {others} have"
     if form == "share":
         verb, _, rest = what.partition(" ")
         if not k:

@@ -147,6 +147,7 @@ class GraphBatch:
         self.directed = self.schema.directed
         self.n_graphs, self.n_nodes = len(self.node_ptr) - 1, int(self.node_ptr[-1])
         self.n_nodes_per_graph = frozen(np.diff(self.node_ptr))
+        self._values_by_category: dict[str, dict[str, tuple[Hashable, ...]]] = {}
         if isinstance(names, str):  # as __reduce__ writes them
             names = json.loads(names)
         self.names = tuple(names) if names is not None and any(names) else None
@@ -177,11 +178,13 @@ class GraphBatch:
 
     def values_by_category(self, part: str) -> dict[str, tuple[Hashable, ...]]:
         """For each category of a part, its value in each label of the vocabulary."""
-        categories, labels = self.schema.names(f"{part}_categories"), self.data(part).names
-        if len(categories) == 1:
-            return {categories[0]: labels}
-        columns: Any = zip(*labels, strict=True) if labels else [()] * len(categories)
-        return dict(zip(categories, columns, strict=True))
+        if part not in self._values_by_category:
+            categories, labels = self.schema.names(f"{part}_categories"), self.data(part).names
+            columns: Any = [labels]
+            if len(categories) != 1:
+                columns = zip(*labels, strict=True) if labels else [()] * len(categories)
+            self._values_by_category[part] = dict(zip(categories, columns, strict=True))
+        return self._values_by_category[part]
 
     def records(self, part: str, rows: np.ndarray | None = None) -> list[dict[str, Any]]:
         """The categories, numbers and vectors of nodes, arcs or graphs, by name.

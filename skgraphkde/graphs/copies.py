@@ -64,20 +64,23 @@ def _hash_graphs(batch: GraphBatch, n_rounds: int, of_walks: np.ndarray | int = 
     Colors begin with hashes of the data of nodes and of their walks.
     """
     A, arcs = batch.adjacency, None
-    colors = hash64(_hash_data(batch.n_nodes, batch.labels, batch.attributes) + of_walks)
+    colors = hash64(hash_data(batch.n_nodes, batch.labels, batch.attributes) + of_walks)
     if batch.edge_labels is not None or batch.edge_attributes is not None or (A.data != 1).any():
         weights = A.data[:, np.newaxis]
-        arcs = _hash_data(A.nnz, batch.edge_labels, batch.edge_attributes, weights)
+        arcs = hash_data(A.nnz, batch.edge_labels, batch.edge_attributes, weights)
     for after_round in refined(colors, messages(batch, arcs, weighted=False), n_rounds):
         colors = after_round
     hashes = np.add.reduceat(hash64(colors), batch.node_ptr[:-1])  # modulo 2^64
-    return hashes + _hash_data(len(batch), batch.graph_labels, batch.graph_attributes)
+    return hashes + hash_data(len(batch), batch.graph_labels, batch.graph_attributes)
 
 
 def sample_by_content(batch: GraphBatch, most: int) -> np.ndarray:
-    """Select at most `most` graphs by hashes of what they are, whatever their order.
+    """Select at most `most` graphs by hashes of what they are.
 
-    Each copy of a graph has a hash of its own, so that copies have their share of the sample.
+    The selection depends neither on the order of graphs and nodes, nor on the names of categories,
+    nor on digits that single precision lacks. A graph more or less changes few of the others that
+    are selected. Copies of a graph have their share of the sample; among graphs that nothing but
+    the names of their categories tells apart, their order decides.
 
     Parameters
     ----------
@@ -91,10 +94,33 @@ def sample_by_content(batch: GraphBatch, most: int) -> np.ndarray:
     """
     if len(batch) <= most:
         return np.arange(len(batch))
-    hashes = pd.Series(_hash_graphs(batch, FEW_ROUNDS))
-    copy = hashes.groupby(hashes).cumcount().to_numpy(np.uint64)
-    keys = hash64(hashes.to_numpy() + hash64(copy))
-    return np.sort(np.argsort(keys, kind="stable")[:most])
+    by_frequency = _hash_without_names(batch)
+    order = np.lexsort((_hash_without_names(batch, by_frequency), by_frequency))
+    hashes = pd.Series(by_frequency[order])
+    place = hashes.groupby(hashes).cumcount().to_numpy(np.uint64)
+    keys = hash64(hashes.to_numpy() + hash64(place))
+    return np.sort(order[np.argsort(keys, kind="stable")[:most]])
+
+
+def _hash_without_names(batch: GraphBatch, hashes: np.ndarray | None = None) -> np.ndarray:
+    """Hash of each graph, in which each category is known by its frequency, in powers of root 2.
+
+    Given hashes of the graphs, each category is known by those of its graphs instead.
+    """
+    codes = {}
+    for part, prefix in PARTS.items():
+        labels, names, _ = batch.data(part)
+        if labels is None:
+            continue
+        if hashes is None:
+            counts = np.bincount(labels, minlength=len(names))
+            of_names = np.rint(2 * np.log2(np.maximum(counts, 1)))
+        else:
+            sums = np.zeros(len(names), dtype=np.uint64)
+            np.add.at(sums, labels, hash64(hashes)[batch.owner(part)])
+            of_names = sums >> np.uint64(24)  # to be exact as doubles
+        codes[f"{prefix}labels"] = of_names[labels]
+    return _hash_graphs(batch.replace(**codes, schema=batch.schema), FEW_ROUNDS)
 
 
 def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
@@ -179,8 +205,19 @@ class KnownGraphs:
         return bool(hypergeom.sf(n_known - 1, self._n + n, n_repeated, n) < LEVEL_KNOWN)
 
 
-def _hash_data(n_rows: int, labels: np.ndarray | None, *tables: np.ndarray | None) -> np.ndarray:
-    """Hashes of the data of nodes, arcs or graphs, with numbers in single precision."""
+def hash_data(n_rows: int, labels: np.ndarray | None, *tables: np.ndarray | None) -> np.ndarray:
+    """Hash the data of nodes, arcs or graphs, with numbers in single precision.
+
+    Parameters
+    ----------
+    n_rows : int
+    labels : ndarray of shape (n_rows,), int, or None
+    *tables : ndarray of shape (n_rows, n_columns), or None
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), uint64
+    """
     columns = [np.zeros(n_rows) if labels is None else np.asarray(labels)]
     for table in tables:
         if table is not None:

@@ -128,7 +128,7 @@ def read_graphs(
         return select_columns(graphs, schema)
     if is_a(graphs, "torch_geometric.data", "Batch"):
         graphs = graphs.to_data_list()
-    elif is_a(graphs, "dgl", "DGLGraph") and graphs.batch_size > 1:
+    elif is_a(graphs, "dgl", "DGLGraph"):  # one graph is a batch of one: DGL makes no difference
         graphs = sys.modules["dgl"].unbatch(graphs)
     _check_sequence(graphs)
     batches: list[GraphBatch] = []

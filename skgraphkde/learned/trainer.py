@@ -202,7 +202,8 @@ class Trainer:
         clouds = self._clouds(self.held_out_references)
         for density in self.densities:
             if density.is_adaptive:
-                density.adapt(replace(clouds, points=clouds.points.numpy(force=True)))
+                points = clouds.points.numpy(force=True)
+                density.adapt(self.held_out_references, replace(clouds, points=points))
         known = self._embed(clouds)
         log_densities = []
         for graphs in (self.held_out_graphs, self.held_out_twins):

@@ -8,16 +8,21 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 from scipy.spatial import cKDTree
+from sklearn.metrics import pairwise_distances_argmin
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import hash_data
 from skgraphkde.graphs.naming import category_text, usual, usual_range
-from skgraphkde.graphs.refinement import hash64, hash_points
+from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import Vocabulary, compared_words, means, places
 from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
 
+# A tree looks at all of the points if they have more columns, which a matrix product does faster.
+MOST_COLUMNS_OF_TREE = 15
 # Kinds of nodes or edges that fewer references have are one kind.
 MIN_GRAPHS_PER_KIND = 5
 # The same for categories of graphs, each of which has one row.
@@ -277,7 +282,9 @@ class Numbers(View):
             if self._is_finer(part) and not among:
                 known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} like it"
             said.append(f"{rows.names[j]} {'missing' if is_missing[j] else own}")
-            never = f"never so in other {words.graphs}"
+            never = (
+                f"never so in {len(self.references_) - (unusual.own >= 0):,} other {words.graphs}"
+            )
             ranges.append(never if is_missing[j] else f"usually {known_range}{among}")
         where, names = self._where(graph, rows, place, node_names), [rows.names[j] for j in told]
         about = tuple(f"{part} {name}" for name in names)
@@ -400,9 +407,12 @@ class NumberPoints:
         self.rounding = np.linalg.norm(least / self.scale) * self.whitening.norm
         self.distance_of_missing = np.sqrt(len(values))
         placed = self._placed(values, codes)
-        # Each distinct row once, and of too many some by their content, whatever their order.
-        keys = hash64(hash_points(placed) + codes.astype(np.uint64))
-        kept = np.sort(np.unique(keys, return_index=True)[1][:n_points])
+        # Each distinct row of a kind once, and of too many some by their content: neither their
+        # order, nor the names of their kinds, nor last digits decide.
+        hashes = hash_data(len(values), None, values)
+        points = pd.DataFrame({"place": hash_points(placed), "kind": codes, "hash": hashes})
+        points = points.drop_duplicates(["place", "kind"]).sort_values(["hash", "place"])
+        kept = np.sort(points.index[:n_points])
         if len(np.unique(graph[codes == 0])) < fewest:  # too few to say what is usual
             kept = kept[codes[kept] > 0]
         self.points, self.codes = placed[kept], codes[kept]
@@ -453,7 +463,12 @@ class NumberPoints:
         points, found = self._placed(values, codes), np.zeros(len(values))
         for code, tree in self._trees.items():
             some = codes == code
-            if some.any():
+            if not some.any():
+                continue
+            if tree.m > MOST_COLUMNS_OF_TREE:
+                nearest = tree.data[pairwise_distances_argmin(points[some], tree.data)]
+                found[some] = np.linalg.norm(points[some] - nearest, axis=1)
+            else:
                 found[some] = tree.query(points[some])[0]
         never_missed = (np.isnan(values) & ~self.may_miss).any(axis=1)
         found = np.clip(found - self.rounding, 0.0, FARTHEST)

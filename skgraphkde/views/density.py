@@ -12,6 +12,7 @@ from skgraphkde.distances.base import Distance, FittedDistance
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import MMD
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import sample_by_content
 from skgraphkde.views.base import Context, Property, View
 from skgraphkde.views.kernels import (
     KDE,
@@ -141,25 +142,26 @@ class Density(View):
         self
         """
         self.references_ = references
-        squared = self.adapt(context.clouds[self])
+        squared = self.adapt(references, context.clouds[self])
         if squared is not None:
             context.squared[self] = squared
         return self
 
-    def adapt(self, measures: DiscreteMeasures) -> np.ndarray | None:
+    def adapt(self, references: GraphBatch, measures: DiscreteMeasures) -> np.ndarray | None:
         """Adapt the distance and the bandwidths to clouds of points, or to 500 of them.
 
         Parameters
         ----------
+        references : GraphBatch
         measures : DiscreteMeasures
-            Clouds of the references.
+            Their clouds.
 
         Returns
         -------
         ndarray of shape (n_references, n_references), or None
             Squared distances between all of them; None if they do not fit in memory.
         """
-        sample = measures.sample(MAX_SAMPLE)
+        sample = sample_by_content(references, MAX_SAMPLE)
         self.distance_, nearest, squared = self.distance_.adapted(measures, sample)
         kernels = KDE() if self.kernels is None else self.kernels
         if isinstance(kernels.bandwidths, str):

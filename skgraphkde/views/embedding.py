@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import factorize
 from skgraphkde.propagation import FittedEncoder, MessageFlow, node_colors
 from skgraphkde.views.base import Clouds
-from skgraphkde.views.density import MAX_SAMPLE, Density
+from skgraphkde.views.density import Density
 
 # Largest number of bytes of the encoder's arrays of a block. Small arrays reuse memory; to allocate
 # large ones takes as long as the computation.
@@ -97,10 +96,7 @@ class Embedding:
         pairs = list(zip(self.blocks(graphs), flows, strict=True))
         for block, flow in progress(pairs, "embedding", verbose):
             embedded: dict[Density, Any] = self.of_flows(graphs[block], [flow])
-            # A sample of the graphs is taken by the keys of their points, the same in each density.
-            keys = next(iter(embedded.values())).keys() if len(graphs) > MAX_SAMPLE else None
             for density, measures in embedded.items():
-                measures = replace(measures, known_keys=keys)
                 parts[density].append(EmbeddedMeasures.without_points([measures]))
         return {density: EmbeddedMeasures.without_points(x) for density, x in parts.items()}
 

@@ -42,10 +42,11 @@ def winsorized(table: np.ndarray, kinds: np.ndarray | None = None) -> np.ndarray
     if kinds is None:
         kinds = np.zeros(len(table), dtype=np.int64)
     columns = table.T
-    order = np.lexsort((columns, np.broadcast_to(kinds, columns.shape)))
-    ordered = np.take_along_axis(columns, order, axis=1)  # NaN is last in each kind
-    n = np.zeros((kinds.max() + 1, len(columns)), dtype=np.int64)
-    np.add.at(n, kinds, ~np.isnan(table))
+    ordered = np.sort(columns, axis=1)  # NaN is last in each kind
+    if kinds.any():
+        order = np.lexsort((columns, np.broadcast_to(kinds, columns.shape)))
+        ordered = np.take_along_axis(columns, order, axis=1)
+    n = np.stack([np.bincount(kinds, x) for x in ~np.isnan(columns)], axis=1).astype(np.int64)
     first = offsets(np.bincount(kinds))[:-1, np.newaxis]
     quartiles = []
     for place in ((n - 1) // 4, (3 * (n - 1) + 3) // 4):

@@ -86,6 +86,17 @@ def test_a_reason_counts_all_training_graphs():
         detector.predict([new])
 
 
+def test_a_reason_says_that_it_counts_a_sample():
+    known = [nx.cycle_graph(n) for n in range(10, 50)]
+    for graph in known:
+        nx.set_edge_attributes(graph, {edge: "ab"[min(edge) % 2] for edge in graph.edges}, "label")
+    detector = GraphKDEDetector(max_references=5).fit(known)
+    new = nx.cycle_graph(20)
+    nx.set_edge_attributes(new, "a", "label")
+    texts = explain(detector, [new], n_reasons=9)["reason"].tolist()
+    assert "no edge (b); 5 of 5 sampled graphs have one" in texts
+
+
 @pytest.mark.parametrize("which", [0, 100, 200, 300])
 def test_a_sample_by_content_takes_its_share_of_copies(which):
     graphs = read_graphs([nx.path_graph(n) for n in range(5, 405)])
@@ -94,3 +105,9 @@ def test_a_sample_by_content_takes_its_share_of_copies(which):
     assert (np.diff(chosen) > 0).all()
     assert 70 < np.sum(chosen >= 400) < 130  # half of the list
     np.testing.assert_array_equal(sample_by_content(graphs, 400), np.arange(400))
+
+
+def test_one_graph_less_changes_few_references():
+    graphs = NORMAL[:79]
+    chosen, of_others = sample_by_content(graphs, 40), sample_by_content(graphs[1:], 40) + 1
+    assert len(np.setdiff1d(of_others, chosen)) <= 2

@@ -336,16 +336,14 @@ def test_bad_dgl_graphs():
         pytest.skip("DGL has no build here")
     directed, labeled = dgl.graph(([0, 1, 1], [1, 0, 2])), dgl.graph(([0, 1], [1, 0]))
     labeled.ndata["label"] = torch.eye(2) / 2
-    check_all(
-        directed,
-        [
-            (dgl.graph(([], [])), "graph 0 has no nodes"),
-            (dgl.batch([directed] * 2), r"a batch of 2 graphs: give dgl.unbatch\(graph\)"),
-            ((directed, 1), "pair of a DGLGraph and something else.*targets belong in y"),
-            (dgl.to_block(directed), "a block of a sampler"),
-            (labeled, "label must be hashable"),
-        ],
-    )
+    for graph, message in (
+        (dgl.graph(([], [])), "graph 0 has no nodes"),
+        (dgl.batch([directed] * 2), r"a batch of 2 graphs: give dgl.unbatch\(graph\)"),
+        ((directed, 1), "pair of a DGLGraph and something else.*targets belong in y"),
+        (dgl.to_block(directed), "a block of a sampler"),
+        (labeled, "label must be hashable"),
+    ):
+        check_refused([graph], message)
     check_refused(directed, "no edge attribute 'w'", WEIGHTED)
 
 

@@ -172,7 +172,7 @@ def test_two_twins_of_a_graph_are_one_of_each_kind(data, monkeypatch):
 @pytest.mark.parametrize(("bandwidths", "n_times"), [((0.1, 1.0), 0), ("nearest", 3)])
 def test_only_adaptive_densities_adapt_in_each_epoch(data, monkeypatch, bandwidths, n_times):
     adapted = []
-    monkeypatch.setattr(Density, "adapt", lambda self, measures: adapted.append(measures))
+    monkeypatch.setattr(Density, "adapt", lambda self, *given: adapted.append(given))
     make_trainer(data, make_model(data[0], bandwidths), max_iter=2).train()
     assert len(adapted) == n_times
 

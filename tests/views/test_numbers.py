@@ -224,3 +224,11 @@ def test_a_share_of_missing_numbers_is_found_among_few_nodes():
     detector.fit([graph(seed, 0.1) for seed in range(150)])
     new = [graph(1000 + seed, 0.5 if seed < 40 else 0.1) for seed in range(80)]
     assert roc_auc_score(np.arange(80) >= 40, detector.score_samples(new)) > 0.9
+
+
+def test_nearest_rows_are_the_same_with_and_without_a_tree(monkeypatch):
+    kinds = {"t": lambda rng, node: rng.normal(), "u": lambda rng, node: rng.normal()}
+    batch = read_graphs(graphs_of(range(40), **kinds), schema=GraphSchema(node_numbers=("t", "u")))
+    expected = scores_of(fit(Numbers(), batch[:30]), batch[30:])
+    monkeypatch.setattr("skgraphkde.views.attributes.MOST_COLUMNS_OF_TREE", 1)
+    np.testing.assert_allclose(scores_of(fit(Numbers(), batch[:30]), batch[30:]), expected)
