@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ def blocks(costs: np.ndarray) -> list[slice]:
     return [slice(a, b) for a, b in zip([0, *cuts], [*cuts, len(costs)], strict=True)]
 
 
-@functools.cache
+@cache
 def _threadpools() -> ThreadpoolController:
     return ThreadpoolController()
 
@@ -108,7 +108,29 @@ def compiled(function: Callable[..., Any], fastmath: Any = False) -> Any:
     from numba import njit  # takes a second
 
     options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+    return _cached(partial(njit, **options), function)
+
+
+def elementwise(signature: str) -> Callable[..., Any]:
+    """Compile a function of numbers, and apply it to each number of arrays, as :func:`compiled`.
+
+    Parameters
+    ----------
+    signature : str
+        Types of the result and of the arguments, such as "uint64(uint64)".
+
+    Returns
+    -------
+    callable
+        Decorator.
+    """
+    from numba import vectorize
+
+    return partial(_cached, partial(vectorize, [signature]))
+
+
+def _cached(compile_: Callable[..., Any], function: Callable[..., Any]) -> Any:
     try:
-        return njit(cache=True, **options)(function)
+        return compile_(cache=True)(function)
     except RuntimeError:  # neither the package nor the home can be written to
-        return njit(**options)(function)
+        return compile_()(function)

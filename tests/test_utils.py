@@ -11,7 +11,7 @@ from sklearn import config_context
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skgraphkde import GraphKDEDetector, explanation, read_graphs
-from skgraphkde._utils import blocks, compiled, one_blas_thread, working_memory
+from skgraphkde._utils import blocks, compiled, elementwise, one_blas_thread, working_memory
 from tests.conftest import with_data
 
 GRAPHS = [with_data(nx.cycle_graph(n), {"temp": 1.0}) for n in range(5, 25)]
@@ -52,6 +52,7 @@ def test_loops_are_compiled_where_nothing_can_be_written(monkeypatch):
     """As numba finds it with a package and a home that are read-only."""
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     assert compiled(lambda x: 2 * x)(2) == 4
+    assert elementwise("int64(int64)")(lambda x: 2 * x)(np.arange(3)).tolist() == [0, 2, 4]
 
 
 def test_one_blas_thread_for_a_while():

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from skgraphkde._utils import elementwise
+
 # The increment of SplitMix64, without which the hash of 0 would be 0.
 INCREMENT = np.uint64(0x9E3779B97F4A7C15)
 # Trailing bits of a float that are ignored: sums in another order differ by up to 2^-40.
@@ -109,6 +111,7 @@ def quantize(values: np.ndarray, n_bits: int = ROUNDING_BITS) -> np.ndarray:
     return (values.view(np.uint64) + half) >> np.uint64(n_bits)
 
 
+@elementwise("uint64(uint64)")
 def hash64(x: np.ndarray) -> np.ndarray:
     """Hashes by SplitMix64 (Steele et al., OOPSLA 2014): a bijection, the same everywhere."""
     x = x + INCREMENT

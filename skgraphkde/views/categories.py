@@ -313,23 +313,6 @@ class Vocabulary:
             else hash64(hash64(pair) + hash64(codes.astype(np.uint64)))
         )
 
-    def surrounding_keys(self, graphs: GraphBatch, categories: tuple[int, ...]) -> np.ndarray:
-        """Color of each node by some of its categories, its edges and its neighbors.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        categories : tuple of int
-            The categories of nodes that count.
-
-        Returns
-        -------
-        ndarray of shape (n_nodes,), uint64
-        """
-        passed = messages(graphs, self.edge_codes(graphs), weighted=False)
-        _, keys = refined(self.keys_together(graphs, categories), passed, 1)
-        return keys
-
     def edge_codes(self, graphs: GraphBatch) -> np.ndarray | None:
         """Code of the category of each arc, shape (n_arcs,); None if edges have no categories."""
         if not self.edge_labels:
@@ -443,8 +426,10 @@ class CategoryCounts:
             yield kind, keys, np.arange(len(graphs))
         for kind, categories in self.edges.items():
             yield kind, self.vocabulary.edge_keys(graphs, categories), graphs.graph_of_arc
+        passed = messages(graphs, self.vocabulary.edge_codes(graphs), weighted=False)
         for kind, categories in self.surroundings.items():
-            yield kind, self.vocabulary.surrounding_keys(graphs, categories), graphs.graph_of_node
+            _, keys = refined(self.vocabulary.keys_together(graphs, categories), passed, 1)
+            yield kind, keys, graphs.graph_of_node
         for kind, i in self.same.items():
             first, second = self.vocabulary.same_value(graphs, i)
             steps = hash64(self.vocabulary.value_keys(graphs, self.vocabulary.step))

@@ -407,6 +407,7 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
 
     The noun is that of nodes or edges, which have a share; "" for graphs. Pairs have no name.
     """
+    called = graphs.schema.words
     for part, prefix in PARTS.items():
         labels, label_names = (getattr(graphs, f"{prefix}{x}") for x in ("labels", "label_names"))
         if labels is None:
@@ -416,7 +417,7 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
         tuples: Any = label_names if len(names) > 1 else [(value,) for value in label_names]
         columns = [[values[i] for values in tuples] for i in range(len(names))]
         for name, values in zip(names, columns, strict=True):
-            noun = "" if part == "graph" else getattr(graphs.schema.words, f"{part}s")
+            noun = "" if part == "graph" else getattr(called, f"{part}s")
             yield f"{part} {name}", noun, name, np.asarray(labels), values, graph, totals
     for i in vocabulary.who:
         first, second = vocabulary.same_value(graphs, i)
