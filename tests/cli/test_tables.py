@@ -238,7 +238,7 @@ def test_errors_say_that_a_name_is_that_of_a_graph(given):
     frame.loc[9, "who"] = None
     frame.to_csv("nodes.csv", index=False)
     error = run(f"fit edges.csv -o model.skg {GIVEN} --schema all", exit_code=1).stderr
-    assert error.startswith("Error: graph 'case0', node ")
+    assert "\nError: graph 'case0', node " in error
 
 
 def test_a_column_of_smiles(here):

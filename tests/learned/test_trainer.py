@@ -56,9 +56,9 @@ def data():
     ]
 
 
-def make_trainer(data, model=None, verbose=0, **kwargs):
+def make_trainer(data, model=None, **kwargs):
     model = make_model(data[0]) if model is None else model
-    return Trainer(model, *data, make_options(**kwargs), np.random.RandomState(0), verbose)
+    return Trainer(model, *data, make_options(**kwargs), np.random.RandomState(0))
 
 
 def loss_slow(model, logits, graphs, twins, leave_one_out):
@@ -234,13 +234,6 @@ def test_same_seed_same_result_and_global_state_untouched(data):
 def test_a_loss_that_is_not_finite_is_an_error(data):
     with pytest.raises(ValueError, match=r"not finite in epoch \d+ .*lower learning_rate"):
         make_trainer(data, learning_rate=1e38, max_iter=20).train()
-
-
-def test_progress_bar(data, capsys):
-    make_trainer(data, verbose=1, max_iter=2).train()
-    assert "training" in capsys.readouterr().err
-    make_trainer(data, verbose=0, max_iter=2).train()
-    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
