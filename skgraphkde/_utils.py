@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -62,9 +63,68 @@ def one_blas_thread() -> AbstractContextManager:
     return _threadpools().limit(limits=1, user_api="blas")
 
 
-def progress(parts: Sequence[Any], name: str, verbose: int) -> Iterable[Any]:
-    """Iterate over blocks with a progress bar, if there are several."""
-    return tqdm(parts, desc=name, leave=None) if verbose and len(parts) > 1 else parts
+# The bar of the stage that runs, if it has one.
+_bar: ContextVar[Any] = ContextVar("bar", default=None)
+
+
+@contextmanager
+def stage(name: str, verbose: int = 1) -> Iterator[None]:
+    """Show a stage of the work: a bar on a terminal and in a notebook, and a line in a log.
+
+    :func:`during` and :func:`progress` move the bar, however deep in the work they are. A stage
+    within another one shows nothing of its own.
+
+    Parameters
+    ----------
+    name : str
+    verbose : int, default=1
+        0 shows nothing.
+    """
+    if not verbose or _bar.get() is not None:
+        yield
+        return
+    has_bars = sys.stderr.isatty() or "ipykernel" in sys.modules
+    if not has_bars:
+        print(name, file=sys.stderr, flush=True)
+    with tqdm(
+        total=1.0,
+        desc=name,
+        bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {remaining} left",
+        smoothing=0,
+        miniters=0,
+        disable=not has_bars,
+    ) as bar:
+        bar.span = 0.0, 1.0
+        _bar.set(bar)
+        try:
+            with during(0.0, 1.0):
+                yield
+        finally:
+            _bar.set(None)
+
+
+@contextmanager
+def during(start: float, end: float) -> Iterator[None]:
+    """Do a part of a stage, or of the part around it, between these shares of its time."""
+    bar = _bar.get()
+    if bar is None:
+        yield
+        return
+    before, after = around = bar.span
+    bar.span = tuple(before + share * (after - before) for share in (start, end))
+    try:
+        yield
+        bar.n = max(bar.n, min(bar.span[1], bar.total))
+        bar.update(0)
+    finally:
+        bar.span = around
+
+
+def progress(parts: Collection[Any]) -> Iterator[Any]:
+    """Iterate over parts of the work that take about the same time each."""
+    for i, x in enumerate(parts):
+        with during(i / len(parts), (i + 1) / len(parts)):
+            yield x
 
 
 def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:

@@ -32,6 +32,9 @@ def test_partitions_have_the_numbers_of_one_list(tmp_path):
         for i, (start, stop) in enumerate(itertools.pairwise(cuts)):
             paths.append(tmp_path / f"{name}{i}.smi")
             paths[-1].write_text("\n\n".join(lines[start:stop]))
+        if name == "two":  # in two formats
+            paths[-1] = paths[-1].with_suffix(".parquet")
+            pd.DataFrame({"smiles": [*lines[start:stop], None]}).to_parquet(paths[-1])
         with dask.config.set(scheduler="synchronous"):
             n_odd = example.find(paths, tmp_path / name, 40)
         table = pd.concat(pd.read_parquet(x) for x in sorted((tmp_path / name).glob("*.parquet")))

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from tqdm.auto import tqdm
 
 from benchmarks.peers._gin import standardize
 from skgraphkde import BaseGraphDetector, GraphBatch, NodeFeatures
+from skgraphkde._utils import progress
 
 # Fewer graphs than this are too few to hold any out.
 FEWEST_GRAPHS = 10
@@ -75,7 +75,7 @@ class TrainedDetector(BaseGraphDetector):
         parameters, decay = network.parameters(), self.weight_decay
         optimizer = torch.optim.Adam(parameters, self.learning_rate, weight_decay=decay)
         self.losses_, self.weights_, self.best_epoch_ = [], [], 0
-        for epoch in tqdm(range(self.max_iter + 1), desc="training", disable=not self.verbose):
+        for epoch in progress(range(self.max_iter + 1)):
             shuffled = self._batches(training, rng)
             loss = self._pass(network, shuffled, optimizer if epoch else None)
             standardize(network, training)

@@ -1,6 +1,7 @@
 """Find the odd molecules of files that are too many for one process, on a Dask cluster.
 
-Run it with ``OMP_NUM_THREADS=1 python molecules.py parts/*.smi -o scores --workers 2``.
+Run it with ``OMP_NUM_THREADS=1 python molecules.py parts/*.smi -o scores --workers 2``, or with
+parts/*.parquet.
 """
 
 import argparse
@@ -8,6 +9,7 @@ import hashlib
 import heapq
 import resource
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from dask import compute, delayed
@@ -18,7 +20,12 @@ import skgraphkde
 
 
 def lines_of(path: Path) -> list[str]:
-    """The molecules of one partition: a SMILES and a name in each line that is not empty."""
+    """The molecules of one partition: a SMILES and a name in each line that is not empty.
+
+    Parquet has the SMILES in the column "smiles"; a row without one is left out, too.
+    """
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path, columns=["smiles"])["smiles"].dropna().tolist()
     return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
@@ -46,12 +53,12 @@ def merge(parts: list[list[str]], n: int) -> list[str]:
 
 
 @delayed
-def score(path: Path, model: Path, known: dict[str, float], output: Path) -> int:
+def score(path: Path, detector: Any, known: dict[str, float], output: Path) -> int:
     """Score a partition, and write a table of it; molecules of the sample have a score by it.
 
     Lines that cannot be read have no score.
     """
-    lines, detector, scores = lines_of(path), skgraphkde.load(model), dict(known)
+    lines, scores = lines_of(path), dict(known)
     new = read([line for line in lines if line not in known])
     if new:
         scores |= dict(zip(new, detector.score_samples(list(new.values())), strict=True))
@@ -63,6 +70,8 @@ def score(path: Path, model: Path, known: dict[str, float], output: Path) -> int
 
 def find(paths: list[Path], output: Path, n_sample: int) -> int:
     """Fit on a sample of all partitions, score each of them, and return the number of odd ones."""
+    if len({path.stem for path in paths}) < len(paths):
+        raise ValueError("two partitions have the same name, as their tables would: rename one")
     output.mkdir(exist_ok=True)
     parts = [sample(path, n_sample) for path in paths]
     while len(parts) > 1:  # no process holds the lines of all partitions
@@ -73,7 +82,8 @@ def find(paths: list[Path], output: Path, n_sample: int) -> int:
     detector.fit(list(molecules.values())).save(output / "model.skg")
     # A molecule of the sample is judged by the others: by itself, it would look usual.
     known = delayed(dict(zip(molecules, detector.training_scores_.tolist(), strict=True)))
-    return sum(compute(*(score(path, output / "model.skg", known, output) for path in paths)))
+    model = delayed(skgraphkde.load)(output / "model.skg")  # once on each worker, not for each file
+    return sum(compute(*(score(path, model, known, output) for path in paths)))
 
 
 def peak() -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from skgraphkde.cli.info import quietly, save
+from skgraphkde.cli.info import fit_quietly, save
 from skgraphkde.cli.options import (
     contamination_option,
     detector_option,
@@ -109,4 +109,4 @@ def fit(
     batch, _ = files.read(model.given_schema)
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
     of_people = {} if marked is None else {"verdicts": marked.of(list(batch.names or ()), files)}
-    save(quietly(model.fit, batch, **of_people), output)
+    save(fit_quietly(files, model.fit, batch, **of_people), output)

@@ -11,8 +11,10 @@ import click
 
 from skgraphkde.cli.options import detector_option, examples, load_model, model_argument
 from skgraphkde.cli.output import echo
+from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import IgnoredWarning
 from skgraphkde.graphs.schema import KINDS, FittedSchema, unread_attributes
@@ -31,10 +33,15 @@ def info(model: str, own: Any) -> None:
     print_fitted(fitted)
 
 
-def quietly(fit: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+def fit_quietly(
+    files: GraphFiles, fit: Callable[..., Any], batch: GraphBatch, *more: Any, **options: Any
+) -> Any:
     """Call a method that fits, without warnings about attributes that the command prints."""
-    with warnings.catch_warnings(action="ignore", category=IgnoredWarning):
-        return fit(*arguments, **options)
+    with (
+        files.stage(f"Fitting {len(batch)} graphs"),
+        warnings.catch_warnings(action="ignore", category=IgnoredWarning),
+    ):
+        return fit(batch, *more, **options)
 
 
 def save(detector: BaseGraphDetector, path: str) -> None:

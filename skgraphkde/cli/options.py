@@ -240,7 +240,7 @@ def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
             is_flag=True,
             help="Report graphs that cannot be read on stderr, continue, and exit with code 3.",
         ),
-        click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
+        click.option("-q", "--quiet", is_flag=True, help="No bars, and no lines of stages."),
     )
     return add(with_files)
 

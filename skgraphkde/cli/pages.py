@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 import numpy as np
 
-from skgraphkde.cli.info import MOST_NAMES, quietly, schema_words
+from skgraphkde.cli.info import MOST_NAMES, fit_quietly, schema_words
 from skgraphkde.cli.options import (
     contamination_option,
     detector_option,
@@ -32,9 +31,9 @@ from skgraphkde.explanation.results import (
     group_numbers,
     groups_of,
     judge,
+    judge_some,
     to_judge,
 )
-from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import MissingError
 from skgraphkde.graphs.schema import unread_attributes
@@ -88,11 +87,9 @@ def find(
         schema=schema_of(schema_settings),
         contamination="auto" if contamination is None else contamination,
         random_state=random_state,
-        verbose=int(not files.quiet and sys.stderr.isatty()),
     )
     detector.validate()  # before files are read
     marked = Verdicts("", {}, {}) if verdicts is None else read_verdicts(verdicts)
-    files.stage("Reading")
     try:
         batch, ids = files.read(detector.given_schema)
     except (MissingError, click.ClickException) as error:
@@ -102,9 +99,7 @@ def find(
         detector.set_params(schema=schema_of({**schema_settings, "missing": "indicate"}))
         batch, ids = files.read(detector.given_schema)
     names = list(batch.names or ())
-    files.stage(f"Fitting {len(batch)} graphs")
-    quietly(detector.fit, batch, verdicts=marked.of(names, files))
-    detector.verbose = 0  # as a model that --save writes is
+    fit_quietly(files, detector.fit, batch, verdicts=marked.of(names, files))
     echo(f"Read: {schema_words(detector.schema_)}", err=True)
     ignored = detector.schema_.ignored
     if ignored:
@@ -115,19 +110,23 @@ def find(
             all_of_it = "molecule" if are_molecules else "all"
             line += f". Whatever is odd there is not found: --schema {all_of_it} reads it"
         echo(line, err=True)
-    files.stage("Judging")
     known, own = to_judge(detector, None)
     if output.lower().endswith(SUFFIXES):
         page = Page(detector, alpha=0.1)
-        page.add_all(known, names, ids, own)
+        with files.stage("Judging"):
+            page.add_all(known, names, ids, own)
         judged = [row.judged for row in page.listed]
-        files.stage("Drawing")
-        with open_output(output) as file:
+        with files.stage("Drawing"), open_output(output) as file:
             file.write(page.html(files.skipped, marked.ranks))
         groups = page.groups
     else:
-        groups = groups_of(detector)
-        judged = _judged(detector, known, ids, own)
+        with files.stage("Judging"):
+            groups = groups_of(detector)
+            judged = judge(detector, known, n_reasons=0, own=own)
+            odd = np.array([i for i, x in enumerate(judged) if x.is_anomaly], dtype=int)
+            # The reasons of all take far longer.
+            of_odd = judge_some(detector, known, odd, n_reasons=N_REASONS, node_names=ids, own=own)
+            judged = [of_odd.get(i, x) for i, x in enumerate(judged)]
         table = table_of(known, judged)
         table["group"] = group_numbers(groups, len(known))
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]
@@ -139,20 +138,6 @@ def find(
     _echo_anomalies(detector, names, judged, groups, output)
     if saved is not None:
         detector.save(saved)
-
-
-def _judged(
-    detector: GraphKDEDetector, graphs: GraphBatch, ids: list[list], own: Any
-) -> list[Judgement]:
-    """Judge the graphs of `fit`, with reasons for anomalies: those of all take far longer."""
-    judged = judge(detector, graphs, n_reasons=0, own=own)
-    odd = [i for i, judgement in enumerate(judged) if judgement.is_anomaly]
-    if odd:
-        names, own = [ids[i] for i in odd], own[odd]
-        of_odd = judge(detector, graphs[odd], n_reasons=N_REASONS, node_names=names, own=own)
-        for i, judgement in zip(odd, of_odd, strict=True):
-            judged[i] = judgement
-    return judged
 
 
 def _echo_anomalies(
@@ -219,8 +204,9 @@ def report(
     fitted = load_model(model, own)
     batch, ids = files.read(fitted.schema_)
     page = Page(fitted, alpha)
-    page.add_all(fitted.read(batch), batch.names or (), ids)
-    with open_output(output) as file:
+    with files.stage("Judging"):
+        page.add_all(fitted.read(batch), batch.names or (), ids)
+    with files.stage("Drawing"), open_output(output) as file:
         file.write(page.html(files.skipped))
     n_anomalies = sum(row.judged.is_anomaly for row in page.listed)
     of_all = f"{n_anomalies} of {fitted.schema_.words.counted(len(batch), 'graph')}"

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-import sys
 import zipfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import click
-from tqdm import tqdm
 
+from skgraphkde._utils import stage
 from skgraphkde.cli.output import echo, message_of
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import Source, TableFiles, find_files, read_batch_and_ids
 from skgraphkde.graphs.files.logs import SpanFiles
 from skgraphkde.graphs.files.tables import SUFFIXES, CSVFile
-from skgraphkde.graphs.files.walk import suffix_of, with_decimal_mark
+from skgraphkde.graphs.files.walk import suffix_of
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import FittedSchema, GraphSchema
 
@@ -40,7 +40,7 @@ class GraphFiles:
     skip_errors : bool
         Report and list what cannot be used. False: the first error ends the command.
     quiet : bool
-        No progress bar.
+        No lines and no bars of stages.
     """
 
     def __init__(
@@ -62,18 +62,13 @@ class GraphFiles:
         self, schema: GraphSchema | FittedSchema | str | None
     ) -> tuple[GraphBatch, list[list]]:
         """The graphs, named by their files, and the ids of the nodes of each."""
-        self.sources = self._sources()
-        options: dict[str, Any] = {"file": sys.stderr, "disable": self.quiet or None}
-        if len(self.sources) > 1:
-            bar = tqdm(with_decimal_mark(self.sources), unit="file", **options)
-            return read_batch_and_ids(bar, schema, self.on_error)
-        with tqdm(unit=" graphs", **options) as bar:  # of one file, how many it holds is not known
-            return read_batch_and_ids(self.sources, schema, self.on_error, bar.update)
+        with self.stage("Reading"):
+            self.sources = self._sources()
+            return read_batch_and_ids(self.sources, schema, self.on_error)
 
-    def stage(self, name: str) -> None:
-        """Say on stderr what begins; a log has these lines and no bars."""
-        if not self.quiet:
-            echo(name, err=True)
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Show on stderr what begins, and on a terminal how far it is."""
+        return stage(name, not self.quiet)
 
     def _sources(self) -> list[Source]:
         """The files, each once, with what the options say of them."""

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
-from skgraphkde.cli.info import quietly, save
+from skgraphkde.cli.info import fit_quietly, save
 from skgraphkde.cli.options import (
     detector_option,
     examples,
@@ -50,7 +50,8 @@ def update(model: str, files: GraphFiles, output: str, flagged: bool, own: Any) 
     fitted = _load(model, own)
     batch, _ = files.read(fitted.schema_)
     echo(f"read            {len(batch)} graphs")
-    is_odd = fitted.predict(batch) < 0
+    with files.stage("Judging"):
+        is_odd = fitted.predict(batch) < 0
     if not flagged and is_odd.any():
         names = [name for name, odd in zip(batch.names or (), is_odd, strict=True) if odd]
         line = f"Left out {len(names)} graphs that the model flags: {listed(names)}"
@@ -58,7 +59,7 @@ def update(model: str, files: GraphFiles, output: str, flagged: bool, own: Any) 
         if is_odd.all():
             raise click.ClickException("the model flags all graphs: none joins")
         batch = batch[~is_odd]
-    save(quietly(fitted.partial_fit, batch), output)
+    save(fit_quietly(files, fitted.partial_fit, batch), output)
 
 
 @click.command(
@@ -88,7 +89,7 @@ def learn(model: str, verdicts: str, files: GraphFiles, output: str, own: Any) -
     found = np.array(marked.of(list(batch.names or ()), files))
     some = np.flatnonzero(found)
     echo(f"read            {len(some)} graphs with a verdict")
-    save(quietly(fitted.learn, batch[some], found[some]), output)
+    save(fit_quietly(files, fitted.learn, batch[some], found[some]), output)
 
 
 def _load(path: str, own: Any) -> GraphKDEDetector:

@@ -80,7 +80,8 @@ def score(
         )
     read, ids = files.read(fitted.schema_)
     batch = fitted.read(read)
-    judged = judge(fitted, batch, n_reasons=int(reasons), node_names=ids)
+    with files.stage("Judging"):
+        judged = judge(fitted, batch, n_reasons=int(reasons), node_names=ids)
     table = table_of(batch, judged)
     if alpha is not None:
         n_scores = len(fitted.calibration_scores_)

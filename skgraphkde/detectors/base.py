@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde._utils import warn
+from skgraphkde._utils import stage, warn
 from skgraphkde.calibration import (
     Calibration,
     FittedCalibration,
@@ -67,7 +67,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
     random_state : int, RandomState instance or None, default=None
         Seed or generator for all random choices.
     verbose : int, default=0
-        1 shows progress bars.
+        1 shows a progress bar for each stage; in a log, a line.
 
     Attributes
     ----------
@@ -277,7 +277,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         """Fit to all graphs but confirmed anomalies."""
         self.validate()
         schema = self.given_schema
-        batch = read_graphs(graphs, schema=schema)
+        with stage("Reading", self.verbose):
+            batch = read_graphs(graphs, schema=schema)
         check_scale(batch)
         verdicts = checked_verdicts(verdicts, batch)
         normal = np.flatnonzero(verdicts != ANOMALY)
@@ -301,7 +302,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         fitted.schema_, fitted.training_graphs_ = batch.schema, batch
         fitted.verdicts_ = verdicts
         fitted._node_ids, fitted._known_graphs = node_ids(graphs), None
-        fitted._calibrate(batch, distinct_index, normal, inverse)
+        with stage(f"Fitting {len(batch)} graphs", self.verbose):
+            fitted._calibrate(batch, distinct_index, normal, inverse)
         fitted.calibration_.warn_if_few()
         if not isinstance(calibration, Split):
             fitted.calibration_index_ = np.full(len(batch), -1)
@@ -412,7 +414,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         """
         batch = self.read(graphs)
         self.warn_if_given_again(batch)
-        scores = in_parallel(self._checked_scores, batch, self.n_jobs)
+        with stage(f"Scoring {len(batch)} graphs", self.verbose):
+            scores = in_parallel(self._checked_scores, batch, self.n_jobs)
         # Checked here, where an index counts all graphs and not those of one process.
         return finite(scores)
 
@@ -601,7 +604,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
             If a graph is invalid, or lacks attributes that the training graphs had.
         """
         check_is_fitted(self)
-        batch = align_to_schema(read_graphs(graphs, schema=self.schema_), self.schema_)
+        with stage("Reading", self.verbose):
+            batch = align_to_schema(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
         ignored = unread_attributes(self.given_schema, batch.schema.ignored, self.schema_.ignored)
         n_self_loops = 0 if self.schema_.n_self_loops else batch.schema.n_self_loops

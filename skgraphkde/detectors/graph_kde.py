@@ -134,7 +134,7 @@ class GraphKDEDetector(
         features. An int gives the same result in each run on the same machine, with any number of
         threads.
     verbose : int, default=0
-        1 shows progress bars.
+        1 shows a progress bar for each stage; in a log, a line.
 
     Attributes
     ----------
@@ -501,7 +501,6 @@ class GraphKDEDetector(
             anomalies=anomalies if len(anomalies) else None,
             judged=judged,
             rng=rng,
-            verbose=self.verbose,
         )
         self.untrained_rank_correlation_ = 1.0
         if self.training is not None:
@@ -541,7 +540,7 @@ class GraphKDEDetector(
         self.model_.check_batch(graphs)
 
     def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
-        return self.model_.scores(graphs, verbose=self.verbose)
+        return self.model_.scores(graphs)
 
     def score(self, graphs: Any, y: Any = None) -> float:
         """Held-out density contrast between graphs and their perturbed twins.

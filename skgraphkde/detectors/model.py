@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from tqdm.auto import tqdm
 
-from skgraphkde._utils import progress
+from skgraphkde._utils import during, progress
 from skgraphkde.calibration import finite
 from skgraphkde.combination import (
     LearnedWeights,
@@ -38,7 +37,9 @@ LOG_P_OF_CONFIRMED = -100.0
 # Number of references of max_references="auto". Fewer find less, if the training graphs are all
 # normal; more take longer, and odd ones among them hide each other (see docs/defaults.md).
 MOST_REFERENCES = 5_000
-STAGES = "{desc}{n_fmt} of {total_fmt} stages, {elapsed}"
+# Shares of the time of a fit after which its parts begin: features, encoder, clouds, views, scores.
+FIT_SHARES = 0.0, 0.05, 0.1, 0.25, 0.6, 0.9
+TRAINING_SHARES = 0.0, 0.02, 0.9, 0.92, 0.95, 0.99
 
 
 class GraphModel:
@@ -175,21 +176,19 @@ class GraphModel:
         limit = min(distance.largest_coordinate for distance in distances)
         _check_range(graphs, self.features, limit)
 
-    def scores(self, graphs: GraphBatch, *, verbose: int = 0) -> np.ndarray:
+    def scores(self, graphs: GraphBatch) -> np.ndarray:
         """Score graphs by the sum of their log p-values, or by the score of a single view.
 
         Parameters
         ----------
         graphs : GraphBatch
-        verbose : int, default=0
-            1 shows a progress bar.
 
         Returns
         -------
         ndarray of shape (n_graphs,), float64
             Higher for normal graphs.
         """
-        return self.as_log_p_values(self.view_scores(graphs, verbose=verbose)).sum(axis=0)
+        return self.as_log_p_values(self.view_scores(graphs)).sum(axis=0)
 
     def view_scores(
         self,
@@ -197,7 +196,6 @@ class GraphModel:
         *,
         own: np.ndarray | None = None,
         context: Context | None = None,
-        verbose: int = 0,
     ) -> np.ndarray:
         """Scores of graphs in each view, in its own units.
 
@@ -209,8 +207,6 @@ class GraphModel:
             no graphs.
         context : Context, default=None
             Context of the graphs, if there is one.
-        verbose : int, default=0
-            1 shows a progress bar.
 
         Returns
         -------
@@ -219,7 +215,7 @@ class GraphModel:
         own = np.full(len(graphs), -1) if own is None else own
         context = self.context(graphs) if context is None else context
         index = self.reference_index
-        return _view_scores(self.views, self.embedding, context, own, index, verbose)
+        return _view_scores(self.views, self.embedding, context, own, index)
 
     def log_densities(
         self,
@@ -409,7 +405,6 @@ def fit_model(
     anomalies: GraphBatch | None = None,
     judged: np.ndarray | None = None,
     rng: np.random.RandomState,
-    verbose: int = 0,
 ) -> tuple[GraphModel, dict[str, list]]:
     """Fit a model to graphs, and to what people know of them.
 
@@ -430,8 +425,6 @@ def fit_model(
     judged : ndarray of shape (n_graphs,), bool, default=None
         Training graphs that somebody judged normal. None: no graph.
     rng : RandomState
-    verbose : int, default=0
-        1 shows a progress bar.
 
     Returns
     -------
@@ -439,16 +432,15 @@ def fit_model(
     history : dict of lists
         Losses, mixture weights and times of the training, by epoch.
     """
-    # Stages take unequal times: only the bars of their blocks say how much is left.
-    with tqdm(total=3 + len(views), disable=not verbose, bar_format=STAGES) as bar:
-        bar.set_description("node features")
+    shares = FIT_SHARES if training is None else TRAINING_SHARES
+    with during(*shares[:2]):
         features = features.fit(graphs)
         seed = int(rng.randint(2**31)) if encoder.is_random else None
         n_relations = features.edge_groups_.n_relations
         fitted_encoder = encoder.build(features.n_features_out_, n_relations, seed)
         densities = [view for view in views if view.uses_points]
         embedding = Embedding(features, fitted_encoder, densities)
-        flows = embedding.flows(graphs, verbose)
+        flows = embedding.flows(graphs)
         most = MOST_REFERENCES if max_references == "auto" else max_references
         chosen = sample_by_content(graphs, len(graphs) if most is None else int(most))
         are_all = len(chosen) == len(graphs)
@@ -457,29 +449,27 @@ def fit_model(
         n_points = len(np.unique(np.concatenate([flow.colors for flow in of_references])))
         for density in densities:
             density.build(fitted_encoder.out_dim, n_points, references, rng)
-        bar.update()
-        bar.set_description("encoder")
+    with during(*shares[1:3]):
         history: dict[str, list] = {}
         if training is not None:
-            history = training.train(embedding, graphs, rng, verbose)
+            history = training.train(embedding, graphs, rng)
         fitted_encoder.prepare(flows)
-        bar.update()
-        clouds = embedding.of_references(references, of_references, verbose)
-        context = Context(references, embedding, clouds, clouds)
-        of_all = context if are_all else Context(graphs, embedding, clouds)
-        for view in views:
-            bar.set_description(view.name)
+    with during(*shares[2:4]):
+        clouds = embedding.of_references(references, of_references)
+    context = Context(references, embedding, clouds, clouds)
+    of_all = context if are_all else Context(graphs, embedding, clouds)
+    with during(*shares[3:5]):
+        for view in progress(views):
             if view.uses_all_graphs:
                 view.fit(graphs, of_all)
             else:
                 view.fit(references, context)
-            bar.update()
-        given = views
-        if anomalies is not None:
-            of_anomalies = Context(anomalies, embedding, clouds)
-            views = [*given, *_confirmed(given, of_anomalies)]
-        bar.set_description("leave-one-out scores")
-        scores = _leave_one_out(views, features, embedding, of_all, chosen, verbose)
+    given = views
+    if anomalies is not None:
+        of_anomalies = Context(anomalies, embedding, clouds)
+        views = [*given, *_confirmed(given, of_anomalies)]
+    with during(*shares[4:]):
+        scores = _leave_one_out(views, features, embedding, of_all, chosen)
     weights = None
     if anomalies is not None:
         unknown = np.full(len(anomalies), -1)
@@ -506,12 +496,11 @@ def _leave_one_out(
     embedding: Embedding,
     context: Context,
     reference_index: np.ndarray,
-    verbose: int,
 ) -> np.ndarray:
     """Scores of all training graphs, each by the others, shape (n_views, n_graphs)."""
     graphs, densities = context.graphs, embedding.densities
     own = np.arange(len(graphs))
-    scores = _view_scores(views, embedding, context, own, reference_index, verbose)
+    scores = _view_scores(views, embedding, context, own, reference_index)
     # A category that only one graph has is unseen when that graph is left out.
     forgetful, has_own_category = features.without_own_values(graphs)
     some = np.flatnonzero(has_own_category)
@@ -565,16 +554,15 @@ def _view_scores(
     context: Context,
     own: np.ndarray,
     reference_index: np.ndarray,
-    verbose: int = 0,
 ) -> np.ndarray:
     """Scores of the graphs of a context in each view, block by block, checked."""
     scores, of_references = np.empty((len(views), len(own))), references_of(own, reference_index)
     per_pair = max(density.bytes_per_pair for density in embedding.densities)
     blocks = embedding.blocks(context.graphs, per_pair * len(reference_index))
-    for block in progress(blocks, "scoring", verbose):
+    for block in progress(blocks):
         part = context.part(block)
         n_graphs = len(part.graphs)
-        for i, view in enumerate(views):
+        for i, view in enumerate(progress(views)):
             index = own if view.uses_all_graphs else of_references
             found = view.scores(part.graphs, index[block], part)
             if np.shape(found) != (n_graphs,):

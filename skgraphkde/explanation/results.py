@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde._utils import during, progress
 from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
@@ -118,7 +119,11 @@ def judge(
         One per graph.
     """
     if own is not None and (own < 0).any():
-        return _judge_both(detector, batch, own, k=k, n_reasons=n_reasons, node_names=node_names)
+        # References are judged by the others, and confirmed anomalies as they are.
+        how: Any = {"k": k, "n_reasons": n_reasons, "node_names": node_names}
+        both = judge_some(detector, batch, np.flatnonzero(own >= 0), own=own, **how)
+        both |= judge_some(detector, batch, np.flatnonzero(own < 0), own=None, **how)
+        return [both[i] for i in range(len(batch))]
     why: list[dict[str, Any]] = [{} for _ in range(len(batch))]
     is_kde = isinstance(detector, GraphKDEDetector)
     if is_kde and n_reasons:
@@ -145,18 +150,22 @@ def judge(
     return judged
 
 
-def _judge_both(
-    detector: BaseGraphDetector, batch: GraphBatch, own: np.ndarray, *, node_names: Any, **how: Any
-) -> list[Judgement]:
-    """Judge references by the others, and confirmed anomalies, which score lowest, as they are."""
-    judged: dict[int, Judgement] = {}
-    for rows in (np.flatnonzero(own >= 0), np.flatnonzero(own < 0)):
-        some = own[rows] if len(rows) and own[rows[0]] >= 0 else None
-        names = None if node_names is None else [node_names[i] for i in rows]
-        if len(rows):
-            found = judge(detector, batch[rows], own=some, node_names=names, **how)
-            judged |= zip(rows.tolist(), found, strict=True)
-    return [judged[i] for i in range(len(batch))]
+def judge_some(
+    detector: BaseGraphDetector,
+    batch: GraphBatch,
+    rows: np.ndarray,
+    *,
+    node_names: Sequence[Sequence[Any]] | None,
+    own: np.ndarray | None,
+    **how: Any,
+) -> dict[int, Judgement]:
+    """Judgements of some graphs of a batch, by their positions; arguments as for :func:`judge`."""
+    if not len(rows):
+        return {}
+    node_names = None if node_names is None else [node_names[i] for i in rows]
+    own = None if own is None else own[rows]
+    found = judge(detector, batch[rows], node_names=node_names, own=own, **how)
+    return dict(zip(rows.tolist(), found, strict=True))
 
 
 def _explained(
@@ -169,32 +178,35 @@ def _explained(
 ) -> list[dict[str, Any]]:
     """The fields of the Judgement of each graph that say why."""
     model = detector.model_
-    context = model.context(batch)
-    features = np.asarray(model.features.transform_batch(batch).attributes)
-    if own is None:
-        scores = model.view_scores(batch, context=context)
-        surprises = surprises_of(model, scores)
-    else:
-        scores = model.training_scores[:, own]
-        surprises = 0.0 - model.leave_one_out_log_p_values()[:, own].T
-    densities = np.array(model.densities, dtype=int)
-    views = densities[surprises[:, densities].argmax(axis=1)]
-    reference = np.full(len(batch), -1) if own is None else own
-    profiles = Profiles(model, context, features, scores, reference, node_names)
+    with during(0.0, 0.15):
+        context = model.context(batch)
+        features = np.asarray(model.features.transform_batch(batch).attributes)
+        if own is None:
+            scores = model.view_scores(batch, context=context)
+            surprises = surprises_of(model, scores)
+        else:
+            scores = model.training_scores[:, own]
+            surprises = 0.0 - model.leave_one_out_log_p_values()[:, own].T
+        densities = np.array(model.densities, dtype=int)
+        views = densities[surprises[:, densities].argmax(axis=1)]
+        reference = np.full(len(batch), -1) if own is None else own
+        profiles = Profiles(model, context, features, scores, reference, node_names)
     found: list[dict[str, Any]] = [{} for _ in range(len(batch))]
     for view in np.unique(views):
         index = np.flatnonzero(views == view)
         n = min(k, len(model.references) - (own is not None))
-        distances, references = model.nearest(
-            batch[index], n, view=int(view), own=None if own is None else own[index],
-            context=context.part(index),
-        )  # fmt: skip
+        with during(0.15, 0.25):
+            distances, references = model.nearest(
+                batch[index], n, view=int(view), own=None if own is None else own[index],
+                context=context.part(index),
+            )  # fmt: skip
         for i, near, indices in zip(index.tolist(), distances, references, strict=True):
             found[i] = {"view": int(view), "distances": near, "references": indices}
-    for i, x in enumerate(found):
-        surprised = model.views[surprises[i].argmax()].titled(batch.schema.words)
-        reasons = profiles.reasons(i, n_reasons)
-        x |= {"reasons": reasons, "surprises": surprises[i], "surprised": surprised}
+    with during(0.25, 1.0):
+        for i, x in enumerate(progress(found)):
+            surprised = model.views[surprises[i].argmax()].titled(batch.schema.words)
+            reasons = profiles.reasons(i, n_reasons)
+            x |= {"reasons": reasons, "surprises": surprises[i], "surprised": surprised}
     return found
 
 
@@ -260,7 +272,8 @@ def groups_of(detector: BaseGraphDetector) -> list[tuple[np.ndarray, str]]:
     """
     assert isinstance(detector, GraphKDEDetector)  # others do not judge their training graphs
     index = detector.calibration_index_
-    found = find_groups(detector.model_)
+    with during(0.0, 0.15):
+        found = find_groups(detector.model_)
     return [(np.flatnonzero(np.isin(index, x.members)), x.shared) for x in found]
 
 

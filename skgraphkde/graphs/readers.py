@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from skgraphkde._utils import progress
 from skgraphkde.graphs.assembly import assemble
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats.common import Graph, is_a
@@ -133,7 +134,7 @@ def read_graphs(
     _check_sequence(graphs)
     batches: list[GraphBatch] = []
     for are_batches, group in groupby(
-        enumerate(graphs), key=lambda x: isinstance(x[1], GraphBatch)
+        enumerate(progress(graphs)), key=lambda x: isinstance(x[1], GraphBatch)
     ):
         if are_batches:
             batches += [select_columns(batch, schema) for _, batch in group]

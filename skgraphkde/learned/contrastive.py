@@ -111,7 +111,7 @@ class Contrastive(Specification):
         self.weight_decay = weight_decay
 
     def train(
-        self, embedding: Embedding, graphs: GraphBatch, rng: np.random.RandomState, verbose: int
+        self, embedding: Embedding, graphs: GraphBatch, rng: np.random.RandomState
     ) -> dict[str, list]:
         """Train an encoder and the mixture weights of densities, in place.
 
@@ -122,7 +122,6 @@ class Contrastive(Specification):
         graphs : GraphBatch
             The training graphs.
         rng : RandomState
-        verbose : int
 
         Returns
         -------
@@ -162,7 +161,7 @@ class Contrastive(Specification):
         twins = (self.twins or Twins()).structural(graphs, rng)
         featurized = [embedding.featurized(twin) for twin in twins]
         featurized_graphs = embedding.featurized(graphs)
-        trainer = Trainer(embedding, featurized_graphs, featurized, self, rng, verbose)
+        trainer = Trainer(embedding, featurized_graphs, featurized, self, rng)
         # Blocks of a few hundred points: threads would wait for each other longer than they work.
         with threadpool_limits(1):
             return trainer.train()

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from tqdm.auto import tqdm
 
+from skgraphkde._utils import progress
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.graphs.batch import GraphBatch
@@ -54,8 +54,6 @@ class Trainer:
     options : Contrastive
         Any, since its module imports this one.
     rng : RandomState
-    verbose : int, default=0
-        1 shows a progress bar.
     """
 
     def __init__(
@@ -65,10 +63,8 @@ class Trainer:
         twins: Sequence[GraphBatch],
         options: Any,
         rng: np.random.RandomState,
-        verbose: int = 0,
     ) -> None:
         self.graphs, self.options, self.rng = graphs, options, rng
-        self.verbose = verbose
         self.swap_ratio = (options.twins or Twins()).swap_ratio
         columns = ("loss", "validation_loss", "mixture_weights", "seconds")
         self.history: dict[str, list] = {name: [] for name in columns}
@@ -126,13 +122,10 @@ class Trainer:
         ValueError
             If a loss is not finite.
         """
-        epochs = range(self.options.max_iter + 1)
-        with tqdm(epochs, desc="training", unit="epoch", disable=not self.verbose) as bar:
-            for epoch in bar:
-                if epoch - 1 - self.best_epoch >= self.options.n_iter_no_change:
-                    break
-                self._train_epoch(epoch)
-                bar.set_postfix(held_out=f"{self.history['validation_loss'][-1]:.4f}")
+        for epoch in progress(range(self.options.max_iter + 1)):
+            if epoch - 1 - self.best_epoch >= self.options.n_iter_no_change:
+                break
+            self._train_epoch(epoch)
         self.weights.load_state_dict(self.best_state)
         self.weights.eval()
         for density, logits in zip(self.densities, self.logits, strict=True):

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde._utils import during
 from skgraphkde.calibration import check_alpha
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.explanation.results import groups_of, judge, node_names_of, to_judge
+from skgraphkde.explanation.results import groups_of, judge, judge_some, node_names_of, to_judge
 from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
@@ -171,24 +172,20 @@ class Page:
         if own is not None:
             self.groups = groups_of(self.detector)
         n_reasons = N_REASONS if len(batch) <= ROWS else 0
-        judged = judge(self.detector, batch, n_reasons=n_reasons, node_names=ids, own=own)
+        begin = 0.15 if own is not None else 0.4  # the scores of training graphs are known
+        with during(0.15, 1.0 if n_reasons else begin):
+            judged = judge(self.detector, batch, n_reasons=n_reasons, node_names=ids, own=own)
         decisions = np.array([x.decision for x in judged])
         oddest = np.argsort(decisions, kind="stable")
         if not n_reasons:
             members = [x for members, _ in self.groups for x in members.tolist()]
             # Members are in the rows of their groups, which leaves room for as many others.
             listed = np.unique([*oddest[: ROWS + len(members)].tolist(), *members])
-            some_ids = None if ids is None else [ids[i] for i in listed]
-            some_own = None if own is None else own[listed]
-            of_listed = judge(
-                self.detector,
-                batch[listed],
-                n_reasons=N_REASONS,
-                node_names=some_ids,
-                own=some_own,
-            )
-            for i, judgement in zip(listed, of_listed, strict=True):
-                judged[i] = judgement
+            with during(begin, 1.0):
+                of_listed = judge_some(
+                    self.detector, batch, listed, n_reasons=N_REASONS, node_names=ids, own=own
+                )
+            judged = [of_listed.get(i, x) for i, x in enumerate(judged)]
         n_nodes, n_edges = batch.n_nodes_per_graph.tolist(), batch.n_edges_per_graph.tolist()
         data, texts = data_of(batch), [shown(str(name), LONGEST) for name in names]
         starts = {text[: max(text.rfind("/"), text.rfind("#")) + 1] for text in texts}

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from skgraphkde._utils import during, progress
 from skgraphkde._version import __version__
 from skgraphkde.calibration import discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
@@ -171,7 +172,8 @@ def render(
     verdicts = detector.verdicts_ if are_known else None
     rows = _with_rises(_with_verdicts(_with_selection(graphs, alpha), verdicts), earlier)
     entries, small_groups = _entries(rows, groups)
-    details, drawings = _details(detector, {x.number: x for x in rows}, drawn, known_names)
+    with during(0.0, 0.6):
+        details, drawings = _details(detector, {x.number: x for x in rows}, drawn, known_names)
     words = detector.schema_.words
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
     predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
@@ -382,7 +384,7 @@ def _details(
         looks["category"] = vocabulary.named if vocabulary.names else None
     share = functools.cache(lambda view: usual_share(detector, view))
     details, drawings = {}, dict[str, str]()
-    for number, graph, ids in drawn:
+    for number, graph, ids in progress(drawn):
         judged = rows[number].judged
         found = nodes_of(detector, graph, judged)
         numbered = nodes_to_list(found, judged)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from skgraphkde._utils import progress
 from skgraphkde.features import values_in_use
 from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
@@ -171,7 +172,7 @@ class Vocabulary:
 
         self.step, *others = sorted(range(len(self.names)), key=regularity)
         graph, who, together = references.graph_of_node.astype(np.uint64), [], [self.step]
-        for i in sorted(others):
+        for i in progress(sorted(others)):
             pairs = np.column_stack([self.value_keys(references, i), graph])
             is_who = len(np.unique(pairs, axis=0)) >= OFTEN_DISTINCT * len(pairs)
             if is_who:

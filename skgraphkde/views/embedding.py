@@ -52,14 +52,14 @@ class Embedding:
         """
         return self.of_flows(graphs, self.flows(graphs))
 
-    def flows(self, graphs: GraphBatch, verbose: int = 0) -> list[MessageFlow]:
+    def flows(self, graphs: GraphBatch) -> list[MessageFlow]:
         """Inputs of the encoder, one for each block.
 
         Nodes that the encoder cannot distinguish share a point. The cost of a distance grows with
         the square of the number of points, and molecules have far fewer points than nodes.
         """
         flows = []
-        for block in progress(self.blocks(graphs), "node features", verbose):
+        for block in progress(self.blocks(graphs)):
             featurized = self.featurized(graphs[block])
             colors = node_colors(featurized, self.encoder.n_layers)
             flows.append(MessageFlow.of(featurized, colors))
@@ -86,15 +86,13 @@ class Embedding:
         measures = DiscreteMeasures.of_nodes(cloud, np.concatenate(of_nodes), graphs.node_ptr)
         return {density: density.distance_.embed(measures) for density in self.densities}
 
-    def of_references(
-        self, graphs: GraphBatch, flows: Sequence[MessageFlow], verbose: int = 0
-    ) -> Clouds:
+    def of_references(self, graphs: GraphBatch, flows: Sequence[MessageFlow]) -> Clouds:
         """The same as :meth:`of_flows`, in the memory of a block if no distance needs points."""
         if any(density.distance_.needs_points for density in self.densities):
             return self.of_flows(graphs, flows)
         parts: dict[Density, list[Any]] = {density: [] for density in self.densities}
         pairs = list(zip(self.blocks(graphs), flows, strict=True))
-        for block, flow in progress(pairs, "embedding", verbose):
+        for block, flow in progress(pairs):
             embedded: dict[Density, Any] = self.of_flows(graphs[block], [flow])
             for density, measures in embedded.items():
                 parts[density].append(EmbeddedMeasures.without_points([measures]))

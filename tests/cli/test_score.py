@@ -79,7 +79,7 @@ def test_graphs_are_skipped_where_the_user_says_so(here):
     )
     assert lines[2].startswith("Skipped: d.graphml is directed, and fit saw undirected graphs")
     assert len(lines) == 3
-    alone = run("score model.skg c.json", exit_code=1)
+    alone = run("score model.skg c.json -q", exit_code=1)
     assert alone.stderr == lines[1].replace("Skipped", "Error") + "\n"
     nothing = run("score model.skg b.json --skip-errors", exit_code=1).stderr
     assert nothing.endswith(
@@ -93,7 +93,7 @@ def test_warnings_are_one_line_and_said_once(here):
         graph.nodes["n0"]["element"] = element
         nx.write_graphml(graph, f"{name}.graphml")
     warning = "Warning: node labels that fit did not see: Kr, Xe of 'element'\n"
-    result = run("score model.skg a.graphml b.graphml c.graphml --reasons")
+    result = run("score model.skg a.graphml b.graphml c.graphml --reasons --quiet")
     assert result.stderr == warning
 
 
@@ -118,7 +118,7 @@ def test_fit_skips(here):
         "; --skip-errors leaves out what cannot be used\n"
     )
     assert not (here / "own.skg").exists()
-    skipped = sorted(run(f"{words} --skip-errors", exit_code=3).stderr.splitlines())
+    skipped = sorted(run(f"{words} --skip-errors -q", exit_code=3).stderr.splitlines())
     assert [line.split()[1] for line in skipped] == ["some/bare.json", "some/cut.graphml"]
     own, other = (run(f"score {model}.skg new").stdout for model in ("own", "model"))
     assert own == other

@@ -1,6 +1,8 @@
 """GraphKDEDetector against slow transcriptions of its formulas, invariants, and real molecules."""
 
 import math
+import re
+import sys
 
 import networkx as nx
 import numpy as np
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import config_context
 from sklearn.model_selection import cross_val_score, train_test_split
+from tqdm.auto import tqdm
 
 from skgraphkde import (
     GCN,
@@ -22,6 +25,7 @@ from skgraphkde import (
     NodeFeatures,
     Propagation,
     Twins,
+    _utils,
     read_graphs,
 )
 from skgraphkde.combination import LogPValues
@@ -235,12 +239,29 @@ def test_the_correction_does_not_depend_on_rounding(n_views):
     assert len(corrections) == 1
 
 
-def test_each_long_stage_of_a_fit_shows_its_blocks(capsys, train):
-    """Blocks are as small as a graph, so that each stage has several."""
+class EveryMove(tqdm):
+    """A bar that shows each of its moves."""
+
+    def __init__(self, **options):
+        super().__init__(mininterval=0, **options)
+
+
+def test_bars_move_from_the_beginning_to_the_end(capsys, monkeypatch, train):
+    """On a terminal; a log has a line for each stage. Blocks are as small as a graph."""
+    detector = GraphKDEDetector(verbose=1).fit(train)
+    stages = ["Reading", f"Fitting {len(train)} graphs"]
+    assert capsys.readouterr().err.splitlines() == stages
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(_utils, "tqdm", EveryMove)
     with config_context(working_memory=0.01):
-        GraphKDEDetector(verbose=1).fit(train)
+        detector.fit(train)
     shown = capsys.readouterr().err
-    assert all(f"{stage}:" in shown for stage in ("node features", "scoring"))
+    for name in stages:
+        shares = [int(x) for x in re.findall(rf"{name}: +(\d+)%", shown)]
+        assert shares == sorted(shares)
+        assert len(set(shares)) > 9
+        assert shares[0] == 0
+        assert shares[-1] == 100
 
 
 # -- on real molecules -----------------------------------------------------------------------------

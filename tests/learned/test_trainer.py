@@ -56,9 +56,9 @@ def data():
     ]
 
 
-def make_trainer(data, model=None, verbose=0, **kwargs):
+def make_trainer(data, model=None, **kwargs):
     model = make_model(data[0]) if model is None else model
-    return Trainer(model, *data, make_options(**kwargs), np.random.RandomState(0), verbose)
+    return Trainer(model, *data, make_options(**kwargs), np.random.RandomState(0))
 
 
 def loss_slow(model, logits, graphs, twins, leave_one_out):
@@ -215,6 +215,11 @@ def test_held_out_graphs_are_neither_trained_on_nor_references(data):
     # One twin a flag for each held-out graph, with the graph's own sizes.
     sizes = data[0][trainer.held_out].n_nodes_per_graph
     assert trainer.held_out_twins.n_nodes_per_graph.tolist() == [*sizes, *sizes]
+
+
+def test_a_loss_that_is_not_finite_is_an_error(data):
+    with pytest.raises(ValueError, match=r"not finite in epoch \d+ .*lower learning_rate"):
+        make_trainer(data, learning_rate=1e38, max_iter=20).train()
 
 
 @pytest.mark.parametrize(

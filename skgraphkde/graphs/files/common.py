@@ -85,7 +85,7 @@ def single_or_numbered(graphs: list[nx.Graph]) -> Graphs:
     """The graphs of a file of a format that usually holds one."""
     if not graphs:
         raise ValueError("it contains no graph")
-    return [("", graphs[0])] if len(graphs) == 1 else numbered(graphs)
+    return [("", graphs[0])] if len(graphs) == 1 else list(numbered(graphs))
 
 
 def named_places(places: Mapping[str, Any], schema: GraphSchema) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import networkx as nx
 
+from skgraphkde._utils import during, progress
 from skgraphkde.graphs.files.common import (
     Graphs,
     build_graph,
@@ -53,12 +54,13 @@ def parse_json(text: str | bytes, schema: GraphSchema) -> Graphs:
     if all(isinstance(x, dict) and "data" in x for x in content):  # nodes and edges of Cytoscape
         return [("", _graph({"elements": content}, schema))]
     graphs = []
-    for i, document in enumerate(content):
-        try:
-            graphs.append(_graph(document, schema))
-        except Exception as error:  # whatever a broken graph leads to
-            raise ValueError(f"graph {i}: {error}") from error
-    return numbered(graphs)
+    with during(0.0, 0.5):
+        for i, document in enumerate(progress(content)):
+            try:
+                graphs.append(_graph(document, schema))
+            except Exception as error:  # whatever a broken graph leads to
+                raise ValueError(f"graph {i}: {error}") from error
+    return list(numbered(graphs))
 
 
 def _is_edge_list(x: Any) -> bool:

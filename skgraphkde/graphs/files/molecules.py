@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from skgraphkde._utils import warn
+from skgraphkde._utils import progress, warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
 from skgraphkde.graphs.files.tables import NO_OPTIONS, NUMBER, Cells, records
 from skgraphkde.graphs.formats.rdkit import molecule_graph
@@ -205,7 +205,9 @@ def _graphs(
     """Generate graphs with their positions: names of their own, or else numbers."""
     counts = Counter(names)
     given = {name for row in rows for name in row}  # in place of computed properties
-    for i, (mol, name, source, row) in enumerate(zip(molecules, names, sources, rows, strict=True)):
+    for i, (mol, name, source, row) in enumerate(
+        zip(molecules, progress(names), sources, rows, strict=True)
+    ):
         position = f"#{name if name and counts[name] == 1 else i}"
         if mol is None or not mol.GetNumAtoms():
             error = f"RDKit reads no molecule from {source}: correct it or leave it out"

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from skgraphkde._utils import progress
 from skgraphkde.graphs.arrays import arc_keys, offsets, row_codes
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files.common import DAMAGED, Graphs, damaged, numbered
@@ -40,8 +41,11 @@ def read_tu(path: Path, _: GraphSchema) -> Graphs:
         This format needs none.
     """
     batch = to_batch(read_arrays(path, path.stem))
-    blocks = (batch[i : i + ZIP_BLOCK] for i in range(0, len(batch), ZIP_BLOCK))
-    return numbered(graph for block in blocks for graph in block.to_networkx())
+    return numbered(
+        graph
+        for i in progress(range(0, len(batch), ZIP_BLOCK))
+        for graph in batch[i : i + ZIP_BLOCK].to_networkx()
+    )
 
 
 def to_batch(arrays: dict[str, np.ndarray]) -> GraphBatch:

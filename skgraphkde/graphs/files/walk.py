@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 
-from skgraphkde._utils import warn
+from skgraphkde._utils import during, progress, warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
@@ -157,17 +157,20 @@ def iter_graphs(
     [('path.graphml', 3)]
     """
     schema = validated(schema)
-    for path in with_decimal_mark(files) if isinstance(files, Sequence) else files:
-        for position, graph in attempt(on_error, read_file, path, schema) or ():
-            name = f"{path}{position}"
-            if not isinstance(graph, ValueError):
-                yield name, graph
-                continue
-            # A GraphError names its graph.
-            error = graph if isinstance(graph, GraphError) else ValueError(f"{name}: {graph}")
-            if on_error is None:
-                raise error
-            on_error(error)
+    for path in progress(with_decimal_mark(list(files))):
+        found = attempt(on_error, read_file, path, schema) or ()
+        is_parsed = isinstance(found, list)  # which takes half of the time; else, one by one
+        with during(0.5 * is_parsed, 1.0):
+            for position, graph in progress(found) if is_parsed else found:
+                name = f"{path}{position}"
+                if not isinstance(graph, ValueError):
+                    yield name, graph
+                    continue
+                # A GraphError names its graph.
+                error = graph if isinstance(graph, GraphError) else ValueError(f"{name}: {graph}")
+                if on_error is None:
+                    raise error
+                on_error(error)
 
 
 def read_batch(
@@ -206,7 +209,6 @@ def read_batch_and_ids(
     files: Iterable[Source],
     schema: GraphSchema | FittedSchema | str | None = None,
     on_error: OnError = None,
-    on_graph: Callable[[], Any] | None = None,
 ) -> tuple[GraphBatch, list[list]]:
     """Read all graphs of files into one batch, and the ids of the nodes of each.
 
@@ -216,20 +218,17 @@ def read_batch_and_ids(
         As for :func:`read_batch`.
     schema : GraphSchema, FittedSchema, "all" or None, default=None
         A FittedSchema is that of a detector: each graph must have the data that it reads.
-    on_graph : callable, default=None
-        Called without arguments after each graph.
     """
     known = schema if isinstance(schema, FittedSchema) else None
     schema = validated(schema) if known is None else known.to_schema()
     names: list[str] = []
     graphs: list[Graph] = []
-    for name, graph in iter_graphs(files, schema, on_error):
-        names.append(name)
-        read = attempt(on_error, _read_last, graph, names, schema)
-        if read is not None:
-            graphs.append(read)
-        if on_graph is not None:
-            on_graph()
+    with during(0.0, 0.9):
+        for name, graph in iter_graphs(files, schema, on_error):
+            names.append(name)
+            read = attempt(on_error, _read_last, graph, names, schema)
+            if read is not None:
+                graphs.append(read)
     try:
         batch = _assemble(graphs, names, schema, known)
     except ValueError as error:
