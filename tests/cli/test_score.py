@@ -26,7 +26,7 @@ def odd(here):
 
 
 def test_columns_without_options(here):
-    assert run("score model.skg new -o scores.csv").output == ""
+    assert run("score model.skg new -o scores.csv").stdout == ""
     rows = table((here / "scores.csv").read_text())
     assert list(rows[0]) == ["graph", "score", "decision", "verdict", "p_value"]
     scores = skgraphkde.load("model.skg").score_samples(read(NEW))
