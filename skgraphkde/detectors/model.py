@@ -478,7 +478,7 @@ def fit_model(
         weights = _learned(views, scores, rows, judged)
     by_label = graphs.labels is not None
     with_edges = by_label or graphs.edge_labels is not None
-    categories = CategoryCounts.of(graphs, by_label=by_label, with_edges=with_edges)
+    categories = of_all.shared(CategoryCounts.of, by_label, with_edges)
     known = references, chosen, categories
     model = GraphModel(features, fitted_encoder, views, *known, scores, clouds, weights)
     return model, history

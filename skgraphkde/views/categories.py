@@ -385,7 +385,7 @@ class CategoryCounts:
         self.about |= {f"graph {name}": ("graph", name) for name in vocabulary.of_graphs}
 
     @classmethod
-    def of(cls, references: GraphBatch, *, by_label: bool, with_edges: bool) -> Self:
+    def of(cls, references: GraphBatch, by_label: bool, with_edges: bool) -> Self:
         """Count the parts of reference graphs.
 
         Parameters

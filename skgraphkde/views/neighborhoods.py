@@ -406,7 +406,7 @@ class Novelty(NeighborhoodView):
                 "carry none: name them in GraphSchema(node_categories=...)"
             )
         with_edges = counts_edges(self.edges, references, by_label=by_label)
-        self.parts_ = CategoryCounts.of(references, by_label=by_label, with_edges=with_edges)
+        self.parts_ = context.shared(CategoryCounts.of, by_label, with_edges)
         self.neighborhoods_ = context.shared(Neighborhoods, self.radius, by_label)
         shares = np.append(self.neighborhoods_.owned_shares, 1.0)
         self.usual_radius_ = int(np.argmax(shares >= OFTEN_NEW))
