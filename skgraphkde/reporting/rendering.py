@@ -28,7 +28,8 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.results import Judgement, group_numbers
 from skgraphkde.explanation.wording import learned_words
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import known_name, listed, shown
+from skgraphkde.graphs.naming import listed, shown
+from skgraphkde.graphs.naming import number as printed
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 from skgraphkde.reporting import pictures
@@ -49,6 +50,8 @@ MOST_NAMES = 20
 BRIEF, LONGEST = 160, 1_000
 # Colors of nodes are full at this multiple of the share that is usual in known graphs.
 FULL = 3
+# Share of the fullest color that is hardly seen.
+FAINT = 0.1
 # A text that spreadsheets would run, and no number; also with what keeps them from it before it.
 FORMULA = re.compile(r"^'*([=@]|[+-](?![0-9.,]+(e[+-]?[0-9]+)?%?$))")
 HERE = Path(__file__).parent
@@ -74,7 +77,7 @@ class Row(NamedTuple):
     @property
     def reason(self) -> str:
         """The main reason."""
-        return shown(self.judged.why or "nothing unusual", BRIEF)
+        return shown(self.judged.why or "nothing single stands out", BRIEF)
 
     @property
     def brief(self) -> str:
@@ -90,9 +93,9 @@ class GroupRow(NamedTuple):
     shared: str
 
     @property
-    def verdict(self) -> str:
-        """An anomaly if one of them is flagged."""
-        return self.members[0].judged.verdict
+    def n_anomalies(self) -> int:
+        """The number of members that are flagged."""
+        return sum(row.judged.is_anomaly for row in self.members)
 
     @property
     def data(self) -> dict[str, str]:
@@ -125,7 +128,7 @@ class Compared(NamedTuple):
 
     reference: int  # its position
     name: str
-    is_alike: bool  # in its categories and its size
+    lacks: str  # "size" or "kind" if it is of another one; else ""
     differences: list[Difference]
 
 
@@ -133,6 +136,7 @@ class Detail(NamedTuple):
     """What a click on a row says of a graph that is drawn."""
 
     found: Nodes
+    has_blue: bool
     lines: list[NodeLine]
     smiles: str  # "" if it is no molecule
     compared: Compared | None  # None if no other graph is usual
@@ -171,10 +175,13 @@ def render(
     verdicts = detector.verdicts_ if are_known else None
     rows = _with_rises(_with_verdicts(_with_selection(graphs, alpha), verdicts), earlier)
     entries, small_groups = _entries(rows, groups)
-    details, drawings = _details(detector, {x.number: x for x in rows}, drawn, known_names)
+    given = [row for row in rows if row.given]
+    grouped = [i for members, _ in groups for i in members.tolist()]
+    details, drawings = _details(detector, {x.number: x for x in rows}, drawn, known_names, grouped)
     words = detector.schema_.words
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
     predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
+    lowest = lowest_shown(scores, offset, predicted)
     drawings["scores"] = pictures.distribution(scores, offset, predicted, words.graphs)
     library = _library()
     packed = {
@@ -188,21 +195,23 @@ def render(
         version=__version__,
         detector=detector,
         words=words,
-        has_kinds=bool(detector.schema_.graph_categories),
+        kinds=listed(detector.schema_.graph_categories),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,
         calibration=detector.calibration_,
         alpha=alpha,
         entries=entries,
         small_groups=small_groups,
-        n_listed=sum(len(x.members) or 1 for x in entries + small_groups),
+        given=given,
+        n_listed=sum(len(x.members) or 1 for x in entries + small_groups + given),
+        score=functools.partial(printed, digits=_digits(scores, offset)),
         data_names=list(map(shown, rows[0].data)),
         skipped=skipped,
         details=details,
         risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
         left_out=listed(unread, MOST_NAMES),
         has_readable=any(x.is_readable for x in unread),
-        has_tail=bool(scores.min() < lowest_shown(scores, offset, predicted)),
+        tail=lowest if scores.min() < lowest else None,
         packed=_packed(packed),
         library=library,
         script=(HERE / "page.js").read_text(encoding="utf-8"),
@@ -232,7 +241,9 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
     rates = FLAGGED_BY_FENCE
     if calibration.contamination is not None:
         rates = (max(calibration.contamination, least),) * 2
+    chance = math.floor(rates[0] * len(rows)), math.ceil(rates[1] * len(rows) - 1e-9)
     return {
+        "chance": chance,
         "n_anomalies": sum(row.judged.is_anomaly for row in rows),
         "n_selected": sum(row.is_selected for row in rows),
         "n_graphs": len(rows),
@@ -306,12 +317,20 @@ def _with_selection(graphs: list[Row], alpha: float) -> list[Row]:
 
 
 def _with_verdicts(rows: list[Row], verdicts: np.ndarray | None) -> list[Row]:
-    """The rows with the verdicts of people, those that have one after the other anomalies."""
-    if verdicts is None or not verdicts.any():
+    """The rows with the verdicts of people."""
+    if verdicts is None:
         return rows
     words = {-1: "anomaly", 0: "", 1: "normal"}
-    rows = [row._replace(given=words[int(verdicts[row.number])]) for row in rows]
-    return sorted(rows, key=lambda row: 1 if row.given else 0 if row.judged.is_anomaly else 2)
+    return [row._replace(given=words[int(verdicts[row.number])]) for row in rows]
+
+
+def _digits(scores: np.ndarray, offset: float) -> int:
+    """The number of digits with which each score looks unlike the threshold, unless it is equal."""
+    others = scores[scores != offset]
+    for digits in range(3, 17):
+        if printed(offset, digits) not in {printed(x, digits) for x in others.tolist()}:
+            break
+    return digits
 
 
 def _with_rises(rows: list[Row], earlier: Mapping[str, int]) -> list[Row]:
@@ -335,7 +354,8 @@ def _entries(
 ) -> tuple[list[Any], list[GroupRow]]:
     """The rows of the table, with groups in the place of their first members, and small groups.
 
-    Small groups are those of which no graph is flagged, in the order of `groups`.
+    Small groups are those of which no graph is flagged, in the order of `groups`. Graphs that
+    people have judged are in neither.
     """
     position = {row.number: i for i, row in enumerate(rows)}
     first: dict[int, GroupRow] = {}
@@ -346,11 +366,16 @@ def _entries(
             continue
         grouped |= set(places)
         group = GroupRow(number, [rows[i] for i in places], shared)
-        if group.verdict == "anomaly":
+        if group.n_anomalies:
             first[places[0]] = group
         else:
             small.append(group)
-    entries = [first.get(i, row) for i, row in enumerate(rows) if i in first or i not in grouped]
+    entries: list[Any] = []
+    for i, row in enumerate(rows):
+        if i in first:
+            entries.append(first[i])
+        elif i not in grouped and not row.given:
+            entries.append(row)
     return entries[:ROWS], small
 
 
@@ -372,9 +397,10 @@ def _details(
     rows: dict[int, Row],
     drawn: list[Drawn],
     known_names: Sequence[Any] | None,
+    grouped: list[int],
 ) -> tuple[dict[int, Detail], dict[str, str]]:
     """What is said of the graphs that are drawn, and the pictures of them and of usual ones."""
-    usual = UsualGraphs(detector) if isinstance(detector, GraphKDEDetector) else None
+    usual = UsualGraphs(detector, grouped) if isinstance(detector, GraphKDEDetector) else None
     looks: dict[str, Any] = {"edge_categories": [], "category": None}
     if usual is not None:
         looks["edge_categories"] = _edge_categories(usual.model.references)
@@ -386,11 +412,14 @@ def _details(
         judged = rows[number].judged
         found = nodes_of(detector, graph, judged)
         numbered = nodes_to_list(found, judged)
-        has_shares = found.colors == "shares"
+        full, has_blue = None, False
+        if found.shares is not None and found.colors == "shares":
+            full = FULL * share(judged.view) or np.abs(found.shares).max()
+            has_blue = bool(found.shares.min() < -FAINT * full)
         drawings[f"graph {number}"] = pictures.graph_picture(
             graph,
             found,
-            vmax=FULL * share(judged.view) or None if has_shares else None,
+            vmax=full or None,
             marked=judged.edges,
             outlined=judged.nodes,
             numbered=numbered,
@@ -402,7 +431,8 @@ def _details(
             if name not in drawings:
                 drawings[name] = pictures.graph_picture(usual.model.references[reference], **looks)
         lines = _node_lines(graph, ids, numbered, judged, looks["category"])
-        details[number] = Detail(found, lines, shown(smiles_of(graph), LONGEST), compared)
+        smiles = shown(smiles_of(graph), LONGEST)
+        details[number] = Detail(found, has_blue, lines, smiles, compared)
     return details, drawings
 
 
@@ -435,16 +465,19 @@ def _compared(
     usual: UsualGraphs, graph: GraphBatch, judged: Judgement, known_names: Sequence[Any] | None
 ) -> Compared | None:
     """The nearest usual graph and the differences; None if no other graph is usual."""
-    reference, is_alike = usual.nearest(graph, judged)
+    reference, lacks = usual.nearest(graph, judged)
     if reference < 0:
         return None
     name = _known_name(usual.model.references, reference, known_names)
-    return Compared(reference, name, is_alike, usual.differences(graph, reference))
+    named = {reason.what for reason in judged.unusual}
+    return Compared(reference, name, lacks, usual.differences(graph, reference, named))
 
 
 def _known_name(references: GraphBatch, position: int, names: Sequence[Any] | None) -> str:
     """The name of a known graph, in words."""
-    return known_name(references, position) if names is None else shown(names[position], BRIEF)
+    if names is None:
+        names = references.names or [""] * len(references)
+    return shown(names[position], BRIEF) or f"known graph {position}"
 
 
 def _packed(contents: dict[str, Any]) -> str:
