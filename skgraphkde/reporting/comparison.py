@@ -39,15 +39,14 @@ class UsualGraphs:
     detector : GraphKDEDetector
         Fitted.
     grouped : sequence of int, default=()
-        Positions of the training graphs that are in groups.
+        Indices of the training graphs that are in groups, see :class:`Judgement`.own.
     """
 
     def __init__(self, detector: GraphKDEDetector, grouped: Sequence[int] = ()) -> None:
         self.model = model = detector.model_
         scores = model.leave_one_out()[model.reference_index]
         self.is_usual = scores >= float(detector.offset_)
-        of_groups = detector.calibration_index_[np.asarray(grouped, dtype=int)]
-        is_plain = ~np.isin(model.reference_index, of_groups)
+        is_plain = ~np.isin(model.reference_index, grouped)
         is_plain &= scores > np.quantile(scores, ODDEST)
         if (self.is_usual & is_plain).any():
             self.is_usual &= is_plain

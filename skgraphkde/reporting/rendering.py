@@ -50,6 +50,8 @@ MOST_NAMES = 20
 BRIEF, LONGEST = 160, 1_000
 # Colors of nodes are full at this multiple of the share that is usual in known graphs.
 FULL = 3
+# A normal score that is closer to the threshold, relative to it, counts as equal.
+CLOSE = 1e-6
 # Share of the fullest color that is hardly seen.
 FAINT = 0.1
 # A text that spreadsheets would run, and no number; also with what keeps them from it before it.
@@ -176,12 +178,11 @@ def render(
     rows = _with_rises(_with_verdicts(_with_selection(graphs, alpha), verdicts), earlier)
     entries, small_groups = _entries(rows, groups)
     given = [row for row in rows if row.given]
-    grouped = [i for members, _ in groups for i in members.tolist()]
+    grouped = [graphs[i].judged.own for members, _ in groups for i in members.tolist()]
     details, drawings = _details(detector, {x.number: x for x in rows}, drawn, known_names, grouped)
     words = detector.schema_.words
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
     predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
-    lowest = lowest_shown(scores, offset, predicted)
     drawings["scores"] = pictures.distribution(scores, offset, predicted, words.graphs)
     library = _library()
     packed = {
@@ -211,7 +212,7 @@ def render(
         risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
         left_out=listed(unread, MOST_NAMES),
         has_readable=any(x.is_readable for x in unread),
-        tail=lowest if scores.min() < lowest else None,
+        has_tail=bool(scores.min() < lowest_shown(scores, offset, predicted)),
         packed=_packed(packed),
         library=library,
         script=(HERE / "page.js").read_text(encoding="utf-8"),
@@ -325,8 +326,8 @@ def _with_verdicts(rows: list[Row], verdicts: np.ndarray | None) -> list[Row]:
 
 
 def _digits(scores: np.ndarray, offset: float) -> int:
-    """The number of digits with which each score looks unlike the threshold, unless it is equal."""
-    others = scores[scores != offset]
+    """The number of digits with which scores look unlike the threshold, but for one that is it."""
+    others = scores[(scores < offset) | ~np.isclose(scores, offset, rtol=CLOSE, atol=0)]
     for digits in range(3, 17):
         if printed(offset, digits) not in {printed(x, digits) for x in others.tolist()}:
             break

@@ -191,7 +191,10 @@ def test_members_without_a_reason_have_what_the_group_shares(monkeypatch):
     assert "Nothing single stands out." in parsed.texts["p"]
 
 
-@pytest.mark.parametrize(("scores", "digits"), [([1, 2.0], 3), ([1.0004, 1], 5), ([1, 1.001], 4)])
+@pytest.mark.parametrize(
+    ("scores", "digits"),
+    [([1, 2.0], 3), ([1.0004, 1], 5), ([1, 1.00000001], 3), ([0.9999999, 1], 8)],
+)
 def test_a_score_looks_unlike_the_threshold(scores, digits):
     assert rendering._digits(np.array(scores), 1.0) == digits
 
@@ -385,7 +388,7 @@ def test_a_detector_without_reasons_and_scores_with_a_long_tail(plots):
     histogram = "Histogram of the scores of all graphs, with the threshold"
     assert set(parsed.pictures) == {histogram, "The graph"}
     (caption,) = (x for x in parsed.texts["figcaption"] if x.startswith("Scores"))
-    assert "The first bar, apart from the others, counts all below " in caption
+    assert "The first bar, apart from the others, counts all that are further left" in caption
     assert "15 below" in parsed.pictures[histogram][0]
 
 

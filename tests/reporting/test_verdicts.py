@@ -76,7 +76,7 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     assert not browser.find_element(By.ID, "save").is_enabled()
     name = next(x for x, row in rows.items() if "Pay -> Post" in row.text)
     group = rows[name]
-    assert name.startswith("6 graphs alike")
+    assert name.startswith("6 cases alike")
 
     # Round 1: the group is opened, and one of its members is marked; a normal graph, too.
     group.find_element(By.TAG_NAME, "button").click()
@@ -104,7 +104,7 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     [confirmed] = known
     assert pressed(rows[confirmed]) == ["anomaly"]
     assert pressed(rows[alone]) == ["normal"]
-    assert "Learned from 1 confirmed anomaly and 1 graph judged normal." in browser.page_source
+    assert "Learned from 1 confirmed anomaly and 1 case judged normal." in browser.page_source
     group = next(row for row in rows.values() if "Pay -> Post" in row.text)
     group.find_element(By.CSS_SELECTOR, ":scope > td button.mark[value=anomaly]").click()
     assert pressed(group) == []  # some are not flagged: the row opens first
@@ -127,7 +127,7 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     run(f"{FIND} --verdicts verdicts.csv -o page.html --save model.skg")
     rows = opened(browser, tables)
     assert all(pressed(rows[name]) == ["anomaly"] for name in ODD)
-    assert "Learned from 6 confirmed anomalies and 1 graph judged normal." in browser.page_source
+    assert "Learned from 6 confirmed anomalies and 1 case judged normal." in browser.page_source
     assert not any("Pay -> Post" in row.text for row in rows.values())
     learned = skgraphkde.load("model.skg")
     assert (learned.verdicts_ == -1).sum() == 6
@@ -142,7 +142,7 @@ def test_the_filter_finds_members_of_groups(browser, tables):  # noqa: F811
     field.send_keys("c83")
     until(lambda: len(browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")) < n)
     [row] = browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")
-    assert "6 graphs alike" in row.text
+    assert "6 cases alike" in row.text
 
 
 @pytest.mark.parametrize("width", [1300, 390])
