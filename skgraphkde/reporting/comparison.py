@@ -45,11 +45,9 @@ class UsualGraphs:
     def __init__(self, detector: GraphKDEDetector, grouped: Sequence[int] = ()) -> None:
         self.model = model = detector.model_
         scores = model.leave_one_out()[model.reference_index]
-        self.is_usual = scores >= float(detector.offset_)
-        is_plain = ~np.isin(model.reference_index, grouped)
-        is_plain &= scores > np.quantile(scores, ODDEST)
-        if (self.is_usual & is_plain).any():
-            self.is_usual &= is_plain
+        is_usual = scores >= float(detector.offset_)
+        is_plain = ~np.isin(model.reference_index, grouped) & (scores > np.quantile(scores, ODDEST))
+        self.is_usual = is_usual & is_plain if (is_usual & is_plain).any() else is_usual
         self.data = data_of(model.references)
         names = model.references.schema.graph_categories
         kinds = [[x[name] for name in names] for x in self.data]
@@ -90,9 +88,8 @@ class UsualGraphs:
         candidates &= n_same == n_same[candidates].max()
         distances = self.model.distances(graph, view=judged.view)[0]
         nearest = int(np.where(candidates, distances, np.inf).argmin())
-        if not has_size:
-            return nearest, "size"
-        return nearest, "" if n_same[nearest] == len(kind) else "kind"
+        lacks = "" if n_same[nearest] == len(kind) else "kind"
+        return nearest, lacks if has_size else "size"
 
     def differences(
         self, graph: GraphBatch, reference: int, named: Collection[str] = ()
@@ -114,12 +111,10 @@ class UsualGraphs:
             Difference(words.edges, str(n_edges), str(n_edges_of_other)),
         ]
         for part, noun in (("node", words.nodes), ("edge", words.edges)):
-            numbers, of_other = graph.data(part).numbers, other.data(part).numbers
             for i, name in enumerate(getattr(graph.schema, f"{part}_columns")):
-                if name in named and numbers is not None and of_other is not None:
-                    pairs = zip(_summary(numbers[:, i]), _summary(of_other[:, i]), strict=True)
-                    texts = f"average {shown(name)} of {noun}", f"{shown(name)} from, to"
-                    found += [Difference(what, *x) for what, x in zip(texts, pairs, strict=True)]
+                if name in named:
+                    pair = (_range(np.asarray(x.data(part).numbers)[:, i]) for x in (graph, other))
+                    found.append(Difference(f"{shown(name)} of {noun}", *pair))
         (data,) = data_of(graph)
         for name, value in data.items():
             if value != self.data[reference][name]:
@@ -148,13 +143,12 @@ def _in_words(value: object) -> str:
     return "" if value is None else shown(legible(value))
 
 
-def _summary(numbers: np.ndarray) -> tuple[str, str]:
-    """The mean and the range of numbers, in words; "" if there are none."""
-    numbers = numbers[~np.isnan(numbers)]
-    if not len(numbers):
-        return "", ""
-    low, mean, high = (number(float(f(numbers))) for f in (np.min, np.mean, np.max))
-    return mean, f"{low} to {high}"
+def _range(x: np.ndarray) -> str:
+    """The range and the mean of numbers, in words; "" if there are none."""
+    x = x[~np.isnan(x)]
+    return (
+        f"{number(x.min())} to {number(x.max())}, on average {number(x.mean())}" if len(x) else ""
+    )
 
 
 def _counts(graph: GraphBatch) -> Counter[str]:

@@ -52,8 +52,6 @@ BRIEF, LONGEST = 160, 1_000
 FULL = 3
 # A normal score that is closer to the threshold, relative to it, counts as equal.
 CLOSE = 1e-6
-# Share of the fullest color that is hardly seen.
-FAINT = 0.1
 # A text that spreadsheets would run, and no number; also with what keeps them from it before it.
 FORMULA = re.compile(r"^'*([=@]|[+-](?![0-9.,]+(e[+-]?[0-9]+)?%?$))")
 HERE = Path(__file__).parent
@@ -138,7 +136,6 @@ class Detail(NamedTuple):
     """What a click on a row says of a graph that is drawn."""
 
     found: Nodes
-    has_blue: bool
     lines: list[NodeLine]
     smiles: str  # "" if it is no molecule
     compared: Compared | None  # None if no other graph is usual
@@ -174,7 +171,7 @@ def render(
         The rank of each graph, by name, on a page before.
     """
     are_known = any(row.judged.own >= 0 for row in graphs)  # each was judged by the others
-    verdicts = detector.verdicts_ if are_known else None
+    verdicts = detector.verdicts_ if are_known else np.zeros(len(graphs))
     rows = _with_rises(_with_verdicts(_with_selection(graphs, alpha), verdicts), earlier)
     entries, small_groups = _entries(rows, groups)
     given = [row for row in rows if row.given]
@@ -242,9 +239,8 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
     rates = FLAGGED_BY_FENCE
     if calibration.contamination is not None:
         rates = (max(calibration.contamination, least),) * 2
-    chance = math.floor(rates[0] * len(rows)), math.ceil(rates[1] * len(rows) - 1e-9)
     return {
-        "chance": chance,
+        "chance": (math.floor(rates[0] * len(rows)), math.ceil(rates[1] * len(rows) - 1e-9)),
         "n_anomalies": sum(row.judged.is_anomaly for row in rows),
         "n_selected": sum(row.is_selected for row in rows),
         "n_graphs": len(rows),
@@ -317,21 +313,19 @@ def _with_selection(graphs: list[Row], alpha: float) -> list[Row]:
     return [row._replace(rank=rank) for rank, row in enumerate(rows, 1)]
 
 
-def _with_verdicts(rows: list[Row], verdicts: np.ndarray | None) -> list[Row]:
+def _with_verdicts(rows: list[Row], verdicts: np.ndarray) -> list[Row]:
     """The rows with the verdicts of people."""
-    if verdicts is None:
-        return rows
     words = {-1: "anomaly", 0: "", 1: "normal"}
     return [row._replace(given=words[int(verdicts[row.number])]) for row in rows]
 
 
 def _digits(scores: np.ndarray, offset: float) -> int:
     """The number of digits with which scores look unlike the threshold, but for one that is it."""
-    others = scores[(scores < offset) | ~np.isclose(scores, offset, rtol=CLOSE, atol=0)]
-    for digits in range(3, 17):
-        if printed(offset, digits) not in {printed(x, digits) for x in others.tolist()}:
-            break
-    return digits
+    others = scores[(scores < offset) | ~np.isclose(scores, offset, rtol=CLOSE, atol=0)].tolist()
+    digits = range(3, 17)
+    return next(
+        (n for n in digits if printed(offset, n) not in [printed(x, n) for x in others]), 17
+    )
 
 
 def _with_rises(rows: list[Row], earlier: Mapping[str, int]) -> list[Row]:
@@ -371,12 +365,8 @@ def _entries(
             first[places[0]] = group
         else:
             small.append(group)
-    entries: list[Any] = []
-    for i, row in enumerate(rows):
-        if i in first:
-            entries.append(first[i])
-        elif i not in grouped and not row.given:
-            entries.append(row)
+    is_apart = [i in grouped or bool(row.given) for i, row in enumerate(rows)]
+    entries = [first.get(i, row) for i, row in enumerate(rows) if i in first or not is_apart[i]]
     return entries[:ROWS], small
 
 
@@ -413,14 +403,11 @@ def _details(
         judged = rows[number].judged
         found = nodes_of(detector, graph, judged)
         numbered = nodes_to_list(found, judged)
-        full, has_blue = None, False
-        if found.shares is not None and found.colors == "shares":
-            full = FULL * share(judged.view) or np.abs(found.shares).max()
-            has_blue = bool(found.shares.min() < -FAINT * full)
+        has_shares = found.colors == "shares"
         drawings[f"graph {number}"] = pictures.graph_picture(
             graph,
             found,
-            vmax=full or None,
+            vmax=FULL * share(judged.view) or None if has_shares else None,
             marked=judged.edges,
             outlined=judged.nodes,
             numbered=numbered,
@@ -432,8 +419,7 @@ def _details(
             if name not in drawings:
                 drawings[name] = pictures.graph_picture(usual.model.references[reference], **looks)
         lines = _node_lines(graph, ids, numbered, judged, looks["category"])
-        smiles = shown(smiles_of(graph), LONGEST)
-        details[number] = Detail(found, has_blue, lines, smiles, compared)
+        details[number] = Detail(found, lines, shown(smiles_of(graph), LONGEST), compared)
     return details, drawings
 
 
@@ -470,15 +456,14 @@ def _compared(
     if reference < 0:
         return None
     name = _known_name(usual.model.references, reference, known_names)
-    named = {reason.what for reason in judged.unusual}
-    return Compared(reference, name, lacks, usual.differences(graph, reference, named))
+    differences = usual.differences(graph, reference, {x.what for x in judged.unusual})
+    return Compared(reference, name, lacks, differences)
 
 
 def _known_name(references: GraphBatch, position: int, names: Sequence[Any] | None) -> str:
     """The name of a known graph, in words."""
-    if names is None:
-        names = references.names or [""] * len(references)
-    return shown(names[position], BRIEF) or f"known graph {position}"
+    names = names or references.names
+    return shown(names[position] if names else "", BRIEF) or f"known graph {position}"
 
 
 def _packed(contents: dict[str, Any]) -> str:

@@ -101,8 +101,7 @@ def test_numbers_that_reasons_name_are_compared():
     usual = UsualGraphs(fitted := GraphKDEDetector(schema=schema).fit(graphs))
     graph = fitted.read(graphs[:1])
     assert usual.differences(graph, 2, {"ms"})[2:] == [
-        Difference("average ms of nodes", "15", "20"),
-        Difference("ms from, to", "10 to 20", "0 to 40"),
+        Difference("ms of nodes", "10 to 20, on average 15", "0 to 40, on average 20"),
     ]
     assert len(usual.differences(graph, 2)) == 2
 

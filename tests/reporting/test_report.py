@@ -193,7 +193,7 @@ def test_members_without_a_reason_have_what_the_group_shares(monkeypatch):
 
 @pytest.mark.parametrize(
     ("scores", "digits"),
-    [([1, 2.0], 3), ([1.0004, 1], 5), ([1, 1.00000001], 3), ([0.9999999, 1], 8)],
+    [([2], 3), ([1.0004], 5), ([1.00000001], 3), ([0.9999999], 7)],
 )
 def test_a_score_looks_unlike_the_threshold(scores, digits):
     assert rendering._digits(np.array(scores), 1.0) == digits
@@ -353,6 +353,10 @@ def test_colors_say_what_is_surprised(detector, new):
         changed = found._replace(surprises=np.array(surprises))
         nodes = page_nodes.nodes_of(detector, detector.read(new[5:6]), changed)
         assert nodes.is_near == is_near
+        assert [nodes._replace(shares=np.array([2, x])).has_blue for x in (-1, -0.1)] == [
+            True,
+            False,
+        ]
         order = nodes.new_from if is_near else -nodes.shares
         assert order[page_nodes.nodes_to_list(nodes, changed)[-1]] >= order.min()
 
@@ -451,8 +455,10 @@ def test_the_picture_counts_as_the_headline_does(detector, monkeypatch):
     monkeypatch.setattr(
         rendering.pictures, "distribution", lambda *given: counted.append(given[2]) or "<svg/>"
     )
-    title = Parsed(skgraphkde.report(fitted)).texts["title"][0]
-    assert title.split()[0] == str((counted[0] == -1).sum())
+    parsed = Parsed(skgraphkde.report(fitted))
+    assert parsed.texts["title"][0].split()[0] == str((counted[0] == -1).sum())
+    assert "1 graph with your verdict" in parsed.texts["summary"]
+    assert any("to whoever sent you this page" in x for x in parsed.texts["span"])
 
 
 @pytest.mark.parametrize("given", [False, True])

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 import skgraphkde
 from skgraphkde.cli.reading import GraphFiles
@@ -77,6 +78,7 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     name = next(x for x, row in rows.items() if "Pay -> Post" in row.text)
     group = rows[name]
     assert name.startswith("6 cases alike")
+    assert browser.find_element(By.CLASS_NAME, "dt-info").text.endswith(" rows; a group is one")
 
     # Round 1: the group is opened, and one of its members is marked; a normal graph, too.
     group.find_element(By.TAG_NAME, "button").click()
@@ -103,6 +105,11 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     rows = opened(browser, tables)
     [confirmed] = known
     assert pressed(rows[confirmed]) == ["anomaly"]
+    browser.execute_script("document.querySelectorAll('.fold').forEach((x) => (x.open = false))")
+    field = browser.find_element(By.CSS_SELECTOR, ".dt-search input")
+    field.send_keys(confirmed)
+    until(lambda: rows[confirmed].is_displayed())  # the filter opens what is folded
+    field.send_keys(*len(confirmed) * [Keys.BACKSPACE])
     assert pressed(rows[alone]) == ["normal"]
     assert "Learned from 1 confirmed anomaly and 1 case judged normal." in browser.page_source
     group = next(row for row in rows.values() if "Pay -> Post" in row.text)
