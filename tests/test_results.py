@@ -42,7 +42,7 @@ def test_what_the_methods_say(alpha):
     assert not strong.all()
     said = frame["reason"]
     assert said[strong].tolist() == first["reason"][strong].tolist()
-    assert said[~strong].isna().all()  # the page says "nothing unusual"
+    assert said[~strong].isna().all()  # the page says "nothing single stands out"
     assert (frame["verdict"].iloc[6:] == -1).all()
 
 
