@@ -71,7 +71,7 @@ def test_a_group_by_one_of_two_categories():
     schema = GraphSchema(node_categories=("step", "who"), node_numbers=None)
     groups = find_groups(GraphKDEDetector(schema=schema).fit(graphs).model_)
     found = next(x for x in groups if set(x.members) == set(range(250, 256)))
-    assert found.shared == "step Pay -> Post"
+    assert found.shared == "Pay -> Post"
 
 
 def test_groups_do_not_depend_on_the_order_and_are_disjoint():
