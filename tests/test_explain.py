@@ -9,6 +9,8 @@ from benchmarks import typed
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.explanation import explain, nearest_references, view_surprises
 from skgraphkde.explanation.results import groups_of
+from skgraphkde.views.attributes import Numbers
+from skgraphkde.views.base import Property
 from tests.conftest import random_graphs, with_data
 
 #: What the first reason is about: its kind, and a word in its name.
@@ -329,6 +331,34 @@ def test_a_number_between_others_is_told_with_those_next_to_it():
     near = f"nearest of 120 like it: {below:.3g} and {above:.3g}"
     said = explain(detector, [new])["reason"].tolist()
     assert f"ms 14 of node 1: in the usual range, but in a gap; {near}" in said
+    [view] = (x for x in detector.model_.views if isinstance(x, Numbers))
+    unusual = Property("extreme", view.name, np.zeros(1), np.zeros(1), own=-1)
+    one = detector.read(graphs[:1])  # of which others have all numbers, as if it were far from them
+    assert view.reason(one, unusual, known, detector.model_.context(one)).text == ""
+
+
+@pytest.mark.filterwarnings("ignore:edge categories that fit did not see")
+def test_an_edge_is_named_once_and_a_category_by_its_name_if_it_is_not_the_main_one():
+    def graph(seed, odd=False):
+        labels = list("abcdefgh")
+        if seed < 5:  # an order of its own
+            labels[seed : seed + 2] = labels[seed : seed + 2][::-1]
+        path = nx.path_graph(8, create_using=nx.DiGraph)
+        graph = with_data(path, {"label": labels, "kind": ["valve", *["pump"] * 7]}, {"rel": "old"})
+        if odd:
+            graph.edges[4, 5]["rel"] = "NEW"
+            graph.add_edges_from([(6, 0), (6, 1), (5, 2)], rel="old")
+        return graph
+
+    schema = GraphSchema(node_categories=("label", "kind"), edge_categories="rel")
+    detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(60)])
+    said = explain(detector, [graph(99, odd=True)], n_reasons=9)["reason"]
+    assert said[said.str.contains("edges never seen: ")].tolist() == [
+        "2 edges never seen: rel=NEW, kind=pump -old-> kind=valve",
+        "2 edges never seen: f -old-> c, g -old-> b",
+    ]
+    around = "-old- a (kind=valve) and -old- g (kind=pump) before and -old- c (kind=pump) after it"
+    assert said[1].startswith(f"never seen: b (kind=pump) with {around}")
 
 
 @pytest.mark.filterwarnings("ignore")

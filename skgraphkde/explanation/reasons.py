@@ -199,10 +199,9 @@ class Profiles:
                 "size": self._size,
                 "feature": self._feature,
                 "missing": self._missing,
+                "new": lambda *at: self._new(*at, stated),
                 "rare": self._rare,
             }
-            if column.kind == "new":
-                return self._new(i, j, stated)
             return of_kind[column.kind](i, j)
         graph, names = self.graphs[i], None if self.node_names is None else self.node_names[i]
         values = self.values[i : i + 1, j]
@@ -313,14 +312,12 @@ class Profiles:
                 if counts.known[x].is_new(tables[x], own)[index].all()
             )
         texts = part_names(graph, kind, counts)
-        names = [name for name, _ in Counter(texts[x] for x in index).most_common()]
         element, category = counts.about[kind]
-        start, facts = "never seen", tuple(names)
+        odd = {x: f"odd edge {x}" for x in index.tolist() if element == "edge"}
+        index = np.array([x for x in odd if odd[x] not in stated] or index)
+        names = [name for name, _ in Counter(texts[x] for x in index).most_common()]
+        start, facts = "never seen", tuple(odd.values()) or tuple(names)
         if element == "edge":
-            facts = tuple(f"odd edge {x}" for x in index.tolist())
-            is_stated = np.array([x in stated for x in facts])
-            index = index if is_stated.all() else index[~is_stated]
-            names = [texts[x] for x in index]
             if graph.directed:
                 names = ways(graph, kind, counts, index)
             told = {texts[x] for x in index}

@@ -276,10 +276,8 @@ class Numbers(View):
         is_odd = np.where(is_missing, ~may_lack, ~((low <= values) & (values <= high)))
         told = np.flatnonzero(is_odd if is_odd.any() else ~is_odd).tolist()
         place, part = int(rows.elements[row]), rows.part
-        like = "like it"
         is_rare = len(points.kinds) and not code  # and compared with all rare kinds
-        if is_rare:
-            like = f"others whose {rows.category or 'kind'} is rare, too"
+        like = f"with a rare {rows.category or 'kind'}, too" if is_rare else "like it"
         said, ranges = [], []
         for j in told:
             _, known_range = usual(values[j], low[j], high[j])

@@ -467,8 +467,9 @@ class Novelty(NeighborhoodView):
         new = np.flatnonzero(new_from <= self.radius)
         words, share = graph.schema.words, usually(len(new) / len(new_from), known, percent=True)
         text = (
-            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share[0]}), with what is "
-            f"around them, in no other {words.graph}; usually {share[1]}"
+            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share[0]}) "
+            f"{'is' if len(new) == 1 else 'are'} in no other {words.graph} with the same around; "
+            f"usually {share[1]}"
         )
         first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
         return Reason(unusual.what, text, tuple(first.tolist()), about=("neighborhoods",))

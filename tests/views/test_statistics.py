@@ -57,7 +57,9 @@ def test_directions_categories_and_numbers():
     found = table(graphs)
     for i, graph in enumerate(graphs):
         sources = [graph.out_degree(v) > 0 and not graph.in_degree(v) for v in graph]
-        assert found["nodes with nothing before and something after them"][i] == pytest.approx(np.mean(sources))
+        assert found["nodes with nothing before and something after them"][i] == pytest.approx(
+            np.mean(sources)
+        )
         kinds = [kind for *_, kind in graph.edges(data="label")]
         for kind in set(kinds):
             share = kinds.count(kind) / len(kinds)
@@ -71,7 +73,7 @@ def test_directions_categories_and_numbers():
     for i, graph in enumerate(graphs):
         given_ = [x for _, x in graph.nodes(data="temp") if x is not None]
         assert found["average temp of nodes"][i] == pytest.approx(np.mean(given_))
-        assert found["variation of temp of nodes"][i] == pytest.approx(np.std(given_))
+        assert found["how much temp differs among nodes"][i] == pytest.approx(np.std(given_))
 
 
 def far_outliers_slow(column):
