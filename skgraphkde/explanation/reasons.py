@@ -199,7 +199,7 @@ class Profiles:
                 "size": self._size,
                 "feature": self._feature,
                 "missing": self._missing,
-                "new": lambda *at: self._new(*at, stated),
+                "new": lambda i, j: self._new(i, j, stated),
                 "rare": self._rare,
             }
             return of_kind[column.kind](i, j)
