@@ -666,7 +666,8 @@ Checker.PATTERNS = [
         Checker.no_node,
     ),
     (
-        rf"{OF} nodes? {PERCENT} (?:is|are) in no other graph with the same around; {_usually()}",
+        rf"{OF} nodes? {PERCENT} (?:has|have) something around (?:it|them) that no other graph "
+        rf"has; {_usually()}",
         Checker.new_surroundings,
     ),
     (

@@ -466,10 +466,10 @@ class Novelty(NeighborhoodView):
         new_from = self.new_from(np.array([unusual.own]), context)
         new = np.flatnonzero(new_from <= self.radius)
         words, share = graph.schema.words, usually(len(new) / len(new_from), known, percent=True)
+        have = "has something around it" if len(new) == 1 else "have something around them"
         text = (
-            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share[0]}) "
-            f"{'is' if len(new) == 1 else 'are'} in no other {words.graph} with the same around; "
-            f"usually {share[1]}"
+            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share[0]}) {have} that no "
+            f"other {words.graph} has; usually {share[1]}"
         )
         first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
         return Reason(unusual.what, text, tuple(first.tolist()), about=("neighborhoods",))

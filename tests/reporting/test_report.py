@@ -178,7 +178,7 @@ def test_a_group_says_how_many_of_it_are_flagged(monkeypatch):
     monkeypatch.setattr(GraphKDEDetector, "offset_", property(lambda _: scores.min()))
     parsed = Parsed(skgraphkde.report(detector))
     assert "5 graphs alike" in parsed.rows[-1][0]  # after the graphs, whose first is the oddest
-    assert "1 small group of its own, most harmless" in parsed.texts["summary"]
+    assert "1 small group of its own (most such groups are harmless)" in parsed.texts["summary"]
 
 
 def test_members_without_a_reason_have_what_the_group_shares(monkeypatch):
