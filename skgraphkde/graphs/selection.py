@@ -84,7 +84,7 @@ def select_columns(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
     names = {}
     for kind in KINDS:
         names[kind] = has.names(kind)
-        if getattr(schema, kind) in ("auto", "all"):
+        if getattr(schema, kind) == "auto":
             continue
         part, _, what = kind.partition("_")
         for name in schema.named(kind):
@@ -94,7 +94,8 @@ def select_columns(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
                     f"have {closest_names(name, names[kind]) or 'none'}; read them with the schema "
                     "of fit"
                 )
-        names[kind] = schema.named(kind)
+        if not schema.is_all(kind):
+            names[kind] = schema.named(kind)
     found = replace(
         has,
         named=tuple(dict.fromkeys([*has.named, *schema.named("node_numbers")])),
@@ -306,12 +307,12 @@ def drop_id_columns(
                     "it out"
                 )
         kind = f"{part}_numbers"
-        if schema is None or getattr(schema, kind) != "all":
+        if schema is None or not schema.is_all(kind):
             continue
         columns = columns_by_name(batch.data(part).numbers, getattr(batch.schema, kind))
         for name, numbers in columns.items():
             why = _not_a_number(name, numbers[some], owner[some])
-            if why is not None and name not in CONVENTIONS[kind]:
+            if why is not None and name not in (*CONVENTIONS[kind], *schema.named(kind)):
                 ignored.append(Ignored(part, name, why))
     if not ignored:
         return batch

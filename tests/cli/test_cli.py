@@ -127,8 +127,8 @@ def test_what_is_not_read_is_said(plants):
     assert "reads           undirected graphs\n" in printed
     assert "left out        node attribute 'kind', node attribute 'temp', edge attr" in printed
     assert "--schema all, or name them, such as --node-category NAME" in printed
-    printed = run("fit normal -o all.skg --schema all").stdout
-    assert "node numbers 'temp'" in printed
+    printed = run("fit normal -o all.skg --schema all --edge-category flow").stdout
+    assert "node numbers 'temp'; edge categories 'flow', 'pipe'\n" in printed
     assert "to read these" not in printed
 
 

@@ -80,7 +80,11 @@ def _relabeled(graph: nx.Graph, schema: GraphSchema) -> nx.Graph:
         if "label" in data:
             names[node] = _hashable(data.pop("label"))
     counts = Counter(names.values())
-    if len(counts) < len(names) and schema.node_categories in ("auto", "all"):
+    if (
+        len(counts) < len(names)
+        and not schema.named("node_categories")
+        and schema.node_categories is not None
+    ):
         warn(
             "node labels repeat in GML files; they are names there, and whatever is odd in them is "
             "not found: to read them, name 'label' as a category of nodes (node_categories='label' "
