@@ -28,6 +28,7 @@ from skgraphkde.graphs.arrays import (
 )
 from skgraphkde.graphs.batch import GraphBatch, with_edge_columns
 from skgraphkde.graphs.formats.common import is_missing
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
@@ -42,6 +43,8 @@ from skgraphkde.graphs.schema import (
 # An identifier has at least so many values, and less than this share of the nodes have one that
 # another graph has, too. Below the third number new graphs look odd, though it is none.
 LEAST_VALUES, SHARED, OFTEN_SHARED = 10, 0.5, 0.8
+# Graphs lack an attribute by chance if this is more likely, by the share of training graphs without.
+BY_CHANCE = 0.01
 # A column has a larger number; products of smaller ones underflow.
 SMALLEST = 1e-100
 # Words in names of running numbers, and of times, in seconds since 1970 or parts of them.
@@ -243,6 +246,45 @@ def check_scale(batch: GraphBatch) -> None:
                 f"the {part} attribute {name!r} is {values[row]:g}, and nowhere above "
                 f"{SMALLEST:g}: multiply it by a power of ten, or drop it",
             )
+
+
+def warn_of_lacking(batch: GraphBatch, training: GraphBatch) -> None:
+    """Warn of attributes that no graph has, though by the training graphs some should.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+    training : GraphBatch
+        The training graphs, with the same columns.
+    """
+    parts = [part for part in PARTS if len(batch.owner(part))]
+    lacking = [x for part in parts for x, n in _n_graphs_with(batch, part).items() if not n]
+    if not lacking:
+        return
+    known = {x: n for part in PARTS for x, n in _n_graphs_with(training, part).items()}
+    chance = {x: (1 - known[x] / len(training)) ** len(batch) for x in lacking}
+    names = [
+        f"{part} attribute {name!r}" for part, name in lacking if chance[part, name] < BY_CHANCE
+    ]
+    if names:
+        graphs = "no graph has" if len(batch) > 1 else "the graph does not have"
+        warn(
+            f"{graphs} {listed(names)}, which the training graphs had: did you leave out a table "
+            "or rename a column?"
+        )
+
+
+def _n_graphs_with(batch: GraphBatch, part: str) -> dict[tuple[str, str], int]:
+    """The number of graphs with a value of each attribute, by the part and the name."""
+    data, has = batch.data(part), {}
+    for name, values in batch.values_by_category(part).items():
+        is_given = np.array([not is_missing(x) for x in values], dtype=bool)
+        has[part, name] = is_given[data.labels]
+    numbers = columns_by_name(data.numbers, getattr(batch.schema, f"{part}_numbers"))
+    for name, columns in numbers.items():
+        has[part, name] = ~np.isnan(columns).all(axis=1)
+    owner = batch.owner(part)
+    return {x: np.count_nonzero(np.bincount(owner[rows])) for x, rows in has.items()}
 
 
 def _number_columns(batch: GraphBatch) -> Iterator[tuple[str, str, np.ndarray]]:
