@@ -43,7 +43,7 @@ from skgraphkde.graphs.schema import (
 # An identifier has at least so many values, and less than this share of the nodes have one that
 # another graph has, too. Below the third number new graphs look odd, though it is none.
 LEAST_VALUES, SHARED, OFTEN_SHARED = 10, 0.5, 0.8
-# Graphs lack an attribute by chance if this is more likely, by the share of training graphs without.
+# Graphs lack an attribute by chance if the training graphs make this more likely.
 BY_CHANCE = 0.01
 # A column has a larger number; products of smaller ones underflow.
 SMALLEST = 1e-100
@@ -263,9 +263,7 @@ def warn_of_lacking(batch: GraphBatch, training: GraphBatch) -> None:
         return
     known = {x: n for part in PARTS for x, n in _n_graphs_with(training, part).items()}
     chance = {x: (1 - known[x] / len(training)) ** len(batch) for x in lacking}
-    names = [
-        f"{part} attribute {name!r}" for part, name in lacking if chance[part, name] < BY_CHANCE
-    ]
+    names = [f"{x[0]} attribute {x[1]!r}" for x in lacking if chance[x] < BY_CHANCE]
     if names:
         graphs = "no graph has" if len(batch) > 1 else "the graph does not have"
         warn(

@@ -1231,3 +1231,9 @@ def test_arrows_of_vis_js():
     [graph] = node_link_graphs(json.dumps({"nodes": nodes, "edges": edges}))
     both = {("c", "d"), ("d", "c"), ("a", "d"), ("d", "a")}
     assert set(graph.edges) == {("a", "b"), ("b", "c"), *both}
+
+
+def test_a_text_that_is_nearly_always_missing_is_no_number(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("source,target,note\na,b,late\nb,c,\nc,d,\nd,e,\n")
+    read_batch([path], GraphSchema.everything(missing="indicate"))  # warnings are errors
