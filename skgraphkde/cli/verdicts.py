@@ -64,10 +64,13 @@ class Verdicts(NamedTuple):
                     )
                 said[i] = name
         if missing:
+            ends = (f"#{missing[0]}", f"/{missing[0]}")
+            meant = [repr(name) for name in names if name.endswith(ends)]
+            question = f" (did you mean {meant[0]}?)" if meant else ""
             files.on_error(
                 ValueError(
-                    f"{self.path} names {listed(missing)}, not among the graphs that were read: "
-                    "give the files or tables that the page was made of"
+                    f"{self.path} names {listed(missing)}{question}, not among the graphs that "
+                    "were read: give the files or tables that the page was made of"
                 )
             )
         return [self.verdicts[said[i]] if i in said else 0 for i in range(len(names))]

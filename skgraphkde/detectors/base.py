@@ -318,7 +318,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
             unread_attributes(schema, batch.schema.ignored),
             batch.schema.n_self_loops,
             "name them in schema=GraphSchema(...) to use them; to silence this warning, list the "
-            "attributes to use there",
+            "attributes to use there, or None for none, such as graph_categories=None and "
+            "graph_numbers=None",
         )
         fitted._freeze()
         for name, value in vars(fitted).items():  # an error above leaves self unchanged

@@ -90,9 +90,7 @@ def test_broken_molecules_are_named_and_can_be_skipped(tmp_path, capfd):
 
 def test_a_first_molecule_in_place_of_a_header_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("CCO,a\nCCN,b\nCCC,c\n")
-    with pytest.raises(
-        ValueError, match="a.csv has no row of names: it begins with the SMILES 'CC"
-    ):
+    with pytest.raises(ValueError, match=r"a.csv has no row of names: it begins with .* 'CCO'"):
         read_batch(find_files([str(tmp_path)]), "molecule")
 
 

@@ -294,7 +294,7 @@ def test_running_numbers_and_times_are_left_out_of_all():
     values = DATA | {name: value for name, (value, _) in NO_DATA.items()}
     for i, graph in enumerate(graphs):
         graph.graph.update({name: value(i) for name, value in values.items()})
-    with pytest.warns(IgnoredWarning, match="not read") as caught:
+    with pytest.warns(IgnoredWarning, match="use there, or None for none, such as") as caught:
         detector = GraphKDEDetector(schema="all").fit(graphs)
     said = str(caught[0].message)
     for name, (_, why) in NO_DATA.items():
