@@ -64,9 +64,8 @@ class Verdicts(NamedTuple):
                     )
                 said[i] = name
         if missing:
-            ends = (f"#{missing[0]}", f"/{missing[0]}")
-            meant = [repr(name) for name in names if name.endswith(ends)]
-            question = f" (did you mean {meant[0]}?)" if meant else ""
+            meant = [x for x in names if x.endswith((f"#{missing[0]}", f"/{missing[0]}"))]
+            question = f" (did you mean {meant[0]!r}?)" if meant else ""
             files.on_error(
                 ValueError(
                     f"{self.path} names {listed(missing)}{question}, not among the graphs that "

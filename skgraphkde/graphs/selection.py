@@ -257,32 +257,26 @@ def warn_of_lacking(batch: GraphBatch, training: GraphBatch) -> None:
     training : GraphBatch
         The training graphs, with the same columns.
     """
-    parts = [part for part in PARTS if len(batch.owner(part))]
-    lacking = [x for part in parts for x, n in _n_graphs_with(batch, part).items() if not n]
-    if not lacking:
-        return
-    known = {x: n for part in PARTS for x, n in _n_graphs_with(training, part).items()}
+    lacking = [x for x, n in _n_graphs_with(batch).items() if not n]
+    known = _n_graphs_with(training) if lacking else {}
     chance = {x: (1 - known[x] / len(training)) ** len(batch) for x in lacking}
     names = [f"{x[0]} attribute {x[1]!r}" for x in lacking if chance[x] < BY_CHANCE]
     if names:
-        graphs = "no graph has" if len(batch) > 1 else "the graph does not have"
         warn(
-            f"{graphs} {listed(names)}, which the training graphs had: did you leave out a table "
-            "or rename a column?"
+            f"no graph here has {listed(names)}, which the training graphs had: did you leave out "
+            "a table or rename a column?"
         )
 
 
-def _n_graphs_with(batch: GraphBatch, part: str) -> dict[tuple[str, str], int]:
-    """The number of graphs with a value of each attribute, by the part and the name."""
-    data, has = batch.data(part), {}
-    for name, values in batch.values_by_category(part).items():
-        is_given = np.array([not is_missing(x) for x in values], dtype=bool)
-        has[part, name] = is_given[data.labels]
-    numbers = columns_by_name(data.numbers, getattr(batch.schema, f"{part}_numbers"))
-    for name, columns in numbers.items():
-        has[part, name] = ~np.isnan(columns).all(axis=1)
-    owner = batch.owner(part)
-    return {x: np.count_nonzero(np.bincount(owner[rows])) for x, rows in has.items()}
+def _n_graphs_with(batch: GraphBatch) -> dict[tuple[str, str], int]:
+    """The number of graphs with a value, by the part and the name of the attribute."""
+    has = {(part, name): ~np.isnan(values) for part, name, values in _number_columns(batch)}
+    for part in PARTS:
+        for name, values in batch.values_by_category(part).items():
+            is_given = np.array([not is_missing(x) for x in values], dtype=bool)
+            has[part, name] = is_given[batch.data(part).labels]
+    owners = {x: batch.owner(x[0])[rows] for x, rows in has.items() if len(rows)}
+    return {x: len(np.unique(owner)) for x, owner in owners.items()}
 
 
 def _number_columns(batch: GraphBatch) -> Iterator[tuple[str, str, np.ndarray]]:

@@ -339,9 +339,7 @@ def typed_columns(
         The decimal mark. None: as the cells say.
     """
     kinds = f"{part}_categories", f"{part}_numbers"
-    categories = schema.named(kinds[0])
-    if not categories or schema.is_all(kinds[0]):
-        categories += CONVENTIONS[kinds[0]]
+    categories = schema.named(kinds[0]) + CONVENTIONS[kinds[0]]
     decimal = decimal or decimal_mark(cells)
     if decimal is None:
         _warn_open(cells, categories)
