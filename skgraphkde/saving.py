@@ -141,7 +141,9 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
     from skops.io.exceptions import UntrustedTypesFoundException
 
     path = Path(path)
-    if not path.is_file() and path.exists():  # opening a pipe would wait forever
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist: give the path of a saved detector")
+    if not path.is_file():  # opening a pipe would wait forever
         raise OSError(f"{path} is a folder or a device: give the path of a file")
     contents = path.read_bytes()
     if not is_zipfile(path):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from skgraphkde import GraphKDEDetector, load, read_graphs, report
 from skgraphkde.calibration import lower_fence
 from skgraphkde.explanation import explain, results
+from skgraphkde.explanation.results import judge, to_judge
 from tests.conftest import with_data
 
 
@@ -37,6 +38,15 @@ def test_training_graphs_are_judged_by_the_others(batch):
     mine = reasons[reasons["graph"] == 0].reset_index()
     assert set(alone["what"][:3]) & set(mine["what"][:3])
     assert "which compares it with the others" in report(detector)
+
+
+def test_what_is_new_in_a_confirmed_anomaly_is_no_warning(batch):
+    rare = with_data(nx.path_graph(4), {"label": "mercury"})
+    known = [with_data(world(seed), {"label": "carbon"}) for seed in range(20)]
+    detector = GraphKDEDetector().fit([*known, rare], verdicts=[*[0] * 20, -1])
+    graphs, own = to_judge(detector, None)
+    judged = judge(detector, graphs, n_reasons=0, own=own)  # warnings are errors
+    assert judged[-1].is_anomaly
 
 
 def test_graphs_that_are_not_all_kept_cannot_be_judged_by_the_others(batch):

@@ -352,9 +352,10 @@ def schema_of(options: dict[str, Any]) -> GraphSchema | None:
     given = {name: value for name, value in options.items() if value not in (None, ())}
     schema = validated(given.pop("schema", None))
     for kind in KINDS:
-        if kind in given:  # besides those of "molecule"; an empty name means none
+        if kind in given:  # besides "all", or those of "molecule"; an empty name means none
             names = tuple(filter(None, given[kind]))
-            given[kind] = tuple(dict.fromkeys([*schema.named(kind), *names])) if names else None
+            kept = [*(["all"] if schema.is_all(kind) else []), *schema.named(kind)]
+            given[kind] = tuple(dict.fromkeys([*kept, *names])) if names else None
     try:
         schema.set_params(**given).validate()
     except ValueError as error:

@@ -73,9 +73,9 @@ def find(
 
     Each graph is judged by the others. No graph has to be known as normal, but most should be; to
     judge new graphs by known ones, use `fit` and `report`. An anomaly is beyond the fence of a box
-    plot of the scores, as 2 to 5 in a hundred usual graphs are, too, unless --contamination gives a
-    share. If values are missing, as where files are from several programs, they are evidence,
-    unless --missing error says otherwise.
+    plot of the scores, as usually 2 to 5 in a hundred normal graphs are, too, unless
+    --contamination gives a share. If values are missing, as where files are from several programs,
+    they are evidence, unless --missing error says otherwise.
 
     Small groups that are alike and unlike all others are listed, too: anomalies hide each other
     there. Mark graphs on the page, save the verdicts, and give the same command again with

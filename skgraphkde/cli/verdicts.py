@@ -64,10 +64,12 @@ class Verdicts(NamedTuple):
                     )
                 said[i] = name
         if missing:
+            meant = [x for x in names if x.endswith((f"#{missing[0]}", f"/{missing[0]}"))]
+            question = f" (did you mean {meant[0]!r}?)" if meant else ""
             files.on_error(
                 ValueError(
-                    f"{self.path} names {listed(missing)}, not among the graphs that were read: "
-                    "give the files or tables that the page was made of"
+                    f"{self.path} names {listed(missing)}{question}, not among the graphs that "
+                    "were read: give the files or tables that the page was made of"
                 )
             )
         return [self.verdicts[said[i]] if i in said else 0 for i in range(len(names))]

@@ -33,7 +33,12 @@ from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.schema import SCHEMAS, GraphSchema, unread_attributes, validated
-from skgraphkde.graphs.selection import align_to_schema, check_scale, drop_id_columns
+from skgraphkde.graphs.selection import (
+    align_to_schema,
+    check_scale,
+    drop_id_columns,
+    warn_of_lacking,
+)
 from skgraphkde.saving import save
 from skgraphkde.specification import Specification
 
@@ -313,7 +318,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
             unread_attributes(schema, batch.schema.ignored),
             batch.schema.n_self_loops,
             "name them in schema=GraphSchema(...) to use them; to silence this warning, list the "
-            "attributes to use there",
+            "attributes to use there, or None for none, such as graph_categories=None and "
+            "graph_numbers=None",
         )
         fitted._freeze()
         for name, value in vars(fitted).items():  # an error above leaves self unchanged
@@ -607,6 +613,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         with stage("Reading", self.verbose):
             batch = align_to_schema(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
+        if self.schema_.missing == "indicate":
+            warn_of_lacking(batch, self.training_graphs_)
         ignored = unread_attributes(self.given_schema, batch.schema.ignored, self.schema_.ignored)
         n_self_loops = 0 if self.schema_.n_self_loops else batch.schema.n_self_loops
         _warn_ignored(ignored, n_self_loops, "the training graphs did not have these attributes")

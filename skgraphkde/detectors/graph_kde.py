@@ -530,7 +530,7 @@ class GraphKDEDetector(
                 f"views {', '.join(view.name for view in views)} reads them: add {readers} to "
                 f"views, or name no {kind}"
             )
-            if not isinstance(self.schema, str) and getattr(self.schema, kind) != "all":
+            if not isinstance(self.schema, str) and not self.schema.is_all(kind):
                 raise ValueError(text)
             warn(f"schema={self.schema!r}: {text}")
 

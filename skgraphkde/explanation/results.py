@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -129,7 +130,8 @@ def judge(
         # References are judged by the others, and confirmed anomalies as they are.
         how: Any = {"k": k, "n_reasons": n_reasons, "node_names": node_names}
         both = judge_some(detector, batch, np.flatnonzero(own >= 0), own=own, **how)
-        both |= judge_some(detector, batch, np.flatnonzero(own < 0), own=None, **how)
+        with warnings.catch_warnings(action="ignore"):  # of categories that others do not have
+            both |= judge_some(detector, batch, np.flatnonzero(own < 0), own=None, **how)
         return [both[i] for i in range(len(batch))]
     why: list[dict[str, Any]] = [{} for _ in range(len(batch))]
     is_kde = isinstance(detector, GraphKDEDetector)

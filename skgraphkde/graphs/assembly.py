@@ -172,8 +172,8 @@ def resolve_schema(
             names[kind] = schema.named(kind)
             if getattr(schema, kind) == "auto":
                 names[kind] = tuple(name for name in CONVENTIONS[kind] if name in free)
-            elif getattr(schema, kind) == "all":
-                names[kind] = tuple(name for name in free if kind_of[name] == kind)
+            elif schema.is_all(kind):
+                names[kind] += tuple(name for name in free if kind_of[name] == kind)
         read = {*in_schema, *names[kinds[0]], *names[kinds[1]]}
         for name in every:
             if not isinstance(name, str):

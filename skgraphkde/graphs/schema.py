@@ -45,8 +45,9 @@ class GraphSchema(Specification):
     """The attributes of nodes, edges and graphs that are read, and their kinds.
 
     Each of the first six parameters is a name or a tuple of names; "auto" for the conventions
-    below, where graphs have them; "all" for everything that is of the kind; or None for nothing. A
-    name that you write and no graph has is an error that lists the names that there are.
+    below, where graphs have them; "all" for everything that is of the kind; or None for nothing.
+    ``("all", "code")`` is everything of the kind, and also "code", whatever it looks like. A name
+    that you write and no graph has is an error that lists the names that there are.
 
     Parameters
     ----------
@@ -161,7 +162,8 @@ class GraphSchema(Specification):
         Parameters
         ----------
         **changes : dict
-            Other parameters, such as ``missing="indicate"``.
+            Other parameters, such as ``missing="indicate"``. They replace "all":
+            ``node_categories="code"`` reads no other category of nodes, ``("all", "code")`` does.
         """
         return cls(**dict.fromkeys(KINDS, "all") | changes)
 
@@ -190,14 +192,20 @@ class GraphSchema(Specification):
 
     def reads_all(self, part: str) -> bool:
         """True if the categories, or the numbers, of a part are "all"."""
-        return "all" in [getattr(self, kind) for kind in KINDS_OF[part]]
+        return any(map(self.is_all, KINDS_OF[part]))
+
+    def is_all(self, kind: str) -> bool:
+        """True if a kind, such as "node_categories", is "all", alone or beside names."""
+        value = getattr(self, kind)
+        return value == "all" if isinstance(value, str) else "all" in (value or ())
 
     def named(self, kind: str) -> tuple[str, ...]:
         """The names that the user wrote for a kind, such as "node_categories"."""
         value = getattr(self, kind)
-        if value is None or value in ("auto", "all"):
+        if value is None or value == "auto":
             return ()
-        return (value,) if isinstance(value, str) else tuple(value)
+        names = (value,) if isinstance(value, str) else value
+        return tuple(name for name in names if name != "all")
 
 
 #: Names of schemas.
@@ -399,7 +407,7 @@ def unread_attributes(
     """
     schema, mentioned = schema or GraphSchema(), {(x.part, x.name) for x in known}
     for part, kinds in KINDS_OF.items():
-        decided = [kind for kind in kinds if getattr(schema, kind) not in ("auto", "all")]
+        decided = [x for x in kinds if getattr(schema, x) != "auto" and not schema.is_all(x)]
         mentioned |= {(part, name) for kind in decided for name in CONVENTIONS[kind]}
         if len(decided) == len(kinds):
             mentioned |= {(x.part, x.name) for x in ignored if x.part == part}

@@ -28,6 +28,7 @@ from skgraphkde.graphs.arrays import (
 )
 from skgraphkde.graphs.batch import GraphBatch, with_edge_columns
 from skgraphkde.graphs.formats.common import is_missing
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
@@ -42,6 +43,8 @@ from skgraphkde.graphs.schema import (
 # An identifier has at least so many values, and less than this share of the nodes have one that
 # another graph has, too. Below the third number new graphs look odd, though it is none.
 LEAST_VALUES, SHARED, OFTEN_SHARED = 10, 0.5, 0.8
+# Graphs lack an attribute by chance if the training graphs make this more likely.
+BY_CHANCE = 0.01
 # A column has a larger number; products of smaller ones underflow.
 SMALLEST = 1e-100
 # Words in names of running numbers, and of times, in seconds since 1970 or parts of them.
@@ -84,7 +87,7 @@ def select_columns(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
     names = {}
     for kind in KINDS:
         names[kind] = has.names(kind)
-        if getattr(schema, kind) in ("auto", "all"):
+        if getattr(schema, kind) == "auto":
             continue
         part, _, what = kind.partition("_")
         for name in schema.named(kind):
@@ -94,7 +97,8 @@ def select_columns(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
                     f"have {closest_names(name, names[kind]) or 'none'}; read them with the schema "
                     "of fit"
                 )
-        names[kind] = schema.named(kind)
+        if not schema.is_all(kind):
+            names[kind] = schema.named(kind)
     found = replace(
         has,
         named=tuple(dict.fromkeys([*has.named, *schema.named("node_numbers")])),
@@ -244,6 +248,37 @@ def check_scale(batch: GraphBatch) -> None:
             )
 
 
+def warn_of_lacking(batch: GraphBatch, training: GraphBatch) -> None:
+    """Warn of attributes that no graph has, though by the training graphs some should.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+    training : GraphBatch
+        The training graphs, with the same columns.
+    """
+    lacking = [x for x, n in _n_graphs_with(batch).items() if not n]
+    known = _n_graphs_with(training) if lacking else {}
+    chance = {x: (1 - known[x] / len(training)) ** len(batch) for x in lacking}
+    names = [f"{x[0]} attribute {x[1]!r}" for x in lacking if chance[x] < BY_CHANCE]
+    if names:
+        warn(
+            f"no graph here has {listed(names)}, which the training graphs had: did you leave out "
+            "a table or rename a column?"
+        )
+
+
+def _n_graphs_with(batch: GraphBatch) -> dict[tuple[str, str], int]:
+    """The number of graphs with a value, by the part and the name of the attribute."""
+    has = {(part, name): ~np.isnan(values) for part, name, values in _number_columns(batch)}
+    for part in PARTS:
+        for name, values in batch.values_by_category(part).items():
+            is_given = np.array([not is_missing(x) for x in values], dtype=bool)
+            has[part, name] = is_given[batch.data(part).labels]
+    owners = {x: batch.owner(x[0])[rows] for x, rows in has.items() if len(rows)}
+    return {x: len(np.unique(owner)) for x, owner in owners.items()}
+
+
 def _number_columns(batch: GraphBatch) -> Iterator[tuple[str, str, np.ndarray]]:
     """The part, the name and the values of each column of numbers."""
     for part in PARTS:
@@ -306,12 +341,12 @@ def drop_id_columns(
                     "it out"
                 )
         kind = f"{part}_numbers"
-        if schema is None or getattr(schema, kind) != "all":
+        if schema is None or not schema.is_all(kind):
             continue
         columns = columns_by_name(batch.data(part).numbers, getattr(batch.schema, kind))
         for name, numbers in columns.items():
             why = _not_a_number(name, numbers[some], owner[some])
-            if why is not None and name not in CONVENTIONS[kind]:
+            if why is not None and name not in (*CONVENTIONS[kind], *schema.named(kind)):
                 ignored.append(Ignored(part, name, why))
     if not ignored:
         return batch

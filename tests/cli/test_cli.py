@@ -127,8 +127,8 @@ def test_what_is_not_read_is_said(plants):
     assert "reads           undirected graphs\n" in printed
     assert "left out        node attribute 'kind', node attribute 'temp', edge attr" in printed
     assert "--schema all, or name them, such as --node-category NAME" in printed
-    printed = run("fit normal -o all.skg --schema all").stdout
-    assert "node numbers 'temp'" in printed
+    printed = run("fit normal -o all.skg --schema all --edge-category flow").stdout
+    assert "node numbers 'temp'; edge categories 'flow', 'pipe'\n" in printed
     assert "to read these" not in printed
 
 
@@ -180,7 +180,7 @@ def test_wrong_usage(here, command, message):
         ("fit normal -o a.skg --contamination few", "'contamination' parameter of GraphKDED"),
         ("fit normal -o a.skg --node-category atom", "none of the 20 graphs .* 'atom'.* 'element'"),
         ("fit normal/00.graphml -o a.skg", "Error: fit needs at least 2 distinct graphs, got 1"),
-        ("info a.skg", "No such file or directory: 'a.skg'"),
+        ("info a.skg", "Error: a.skg does not exist: "),
         ("info broken.json", "Error: broken.json is not a file that skgraphkde"),
         ("score broken.json new", "Error: broken.json is not a file that skgraphkde"),
         ("score model.skg new broken.json", r"broken.json cannot be read as node-link JSON \("),

@@ -224,6 +224,7 @@ def test_verdicts_find_their_graphs(names, marked, expected):
         (["n\xa0b", "n\\xa0b"], {"n\\xa0b": -1}, r"which may be 'n\\\\xa0b', 'n\\xa0b': rename"),
         (["x" * 1500, "x" * 1501], {"x" * 1000 + "...": -1}, "names x+..., which may be 'x"),
         (["2024/1", "2"], {"2024/1": -1, "2024//1": 1}, "2024/1 and 2024//1, which are one graph"),
+        (["a.smi#m3", "b"], {"m3": -1}, r"names m3 \(did you mean 'a.smi#m3'\?\), not among"),
     ],
 )
 def test_verdicts_that_may_be_on_another_graph(names, marked, message):

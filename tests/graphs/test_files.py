@@ -71,7 +71,7 @@ def test_folders_are_searched_in_order(tmp_path, monkeypatch):
     ("name", "message"),
     [
         ("nowhere", "nowhere does not exist: give"),
-        ("empty", r"empty contains no graph file \(.graphml, .*, .zip; all but .zip also as .gz\)"),
+        ("empty", r"contains no graph file \(.graphml, .*, .zip; all but .zip also .*parquet\)"),
         ("table.txt", "table.txt does not have the suffix of a graph file: give one of .graphml"),
         ("a.zip.gz", "a.zip.gz does not have the suffix of a graph file"),
     ],
@@ -1142,6 +1142,12 @@ def test_a_file_of_a_zip_is_named(tmp_path):
     assert list(iter_graphs(find_files([path]), on_error=errors.append)) == []
     assert str(errors[0]).startswith(f"{path}/bad.json cannot be read as node-link JSON")
     assert re.search("cases.csv: the column 'case' looks.*in the zip edges.csv", str(errors[1]))
+    with zipfile.ZipFile(tmp_path / "c.zip", "w") as archive:
+        archive.writestr("a.csv", "source,target\na,b\n")
+    content = (tmp_path / "c.zip").read_bytes()
+    (tmp_path / "c.zip").write_bytes(content.replace(b"\na,b", b"\na,c"))
+    with pytest.raises(ValueError, match=r"c.zip/a.csv is damaged \(Bad CRC"):
+        list(iter_graphs(find_files([tmp_path / "c.zip"])))
     (tmp_path / "b.zip").write_bytes(path.read_bytes()[:-10])
     with pytest.raises(ValueError, match=r"b\.zip is damaged"):
         read_batch(find_files([tmp_path / "b.zip"]))
@@ -1231,3 +1237,9 @@ def test_arrows_of_vis_js():
     [graph] = node_link_graphs(json.dumps({"nodes": nodes, "edges": edges}))
     both = {("c", "d"), ("d", "c"), ("a", "d"), ("d", "a")}
     assert set(graph.edges) == {("a", "b"), ("b", "c"), *both}
+
+
+def test_a_text_that_is_nearly_always_missing_is_no_number(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("source,target,note\na,b,late\nb,c,\nc,d,\nd,e,\n")
+    read_batch([path], GraphSchema.everything(missing="indicate"))  # warnings are errors

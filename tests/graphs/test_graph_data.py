@@ -140,6 +140,21 @@ def test_missing_values_are_evidence_where_the_schema_says_so():
     assert np.isfinite(detector.score_samples([case(2, amount=None), case(3, days=np.nan)])).all()
 
 
+@pytest.mark.filterwarnings("ignore:categories of graphs that fit did not see")
+@pytest.mark.parametrize("n", [1, 3])
+def test_an_attribute_that_no_graph_has_any_more_is_named(n):
+    gaps = GraphSchema.everything(missing="indicate")
+    rare = [case(seed, rare=float(seed)) for seed in range(100, 103)]  # new graphs may lack it
+    detector = GraphKDEDetector(schema=gaps).fit([*KNOWN[:40], *rare])
+    graphs = [case(200 + seed) for seed in range(3)]
+    for graph in graphs[:n]:
+        del graph.graph["amount"], graph.graph["channel"]
+    what = "graph attribute 'amount', graph attribute 'channel', which the training graphs had: did"
+    with pytest.warns(UserWarning, match=f"^no graph here has {what}"):
+        detector.score_samples(graphs[:n])
+    detector.score_samples([case(300), *graphs])
+
+
 def test_an_identifier_and_what_no_schema_names_are_left_out():
     graphs = [case(seed, order=f"A{seed}") for seed in range(20)]
     with pytest.warns(UserWarning, match=r"not read: graph attribute 'order' \(an identifier\)"):

@@ -88,6 +88,12 @@ def test_broken_molecules_are_named_and_can_be_skipped(tmp_path, capfd):
     assert capfd.readouterr().err == ""  # RDKit says the same there
 
 
+def test_a_first_molecule_in_place_of_a_header_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("CCO,a\nCCN,b\nCCC,c\n")
+    with pytest.raises(ValueError, match=r"a.csv has no row of names: it begins with .* 'CCO'"):
+        read_batch(find_files([str(tmp_path)]), "molecule")
+
+
 def test_columns_and_fields_are_data_of_graphs(tmp_path):
     (tmp_path / "a.csv").write_text("smiles,dose,site\nCCO,1.5,A\nCCN,2,B\n")
     schema = GraphSchema.molecule(graph_numbers=("dose", "logp"), graph_categories="site")
@@ -152,7 +158,10 @@ def test_odd_lines_of_a_smiles_file(tmp_path):
     lines += ["[Na+].[Cl-] |f:0.1|", "c1ccccc1,benzene", "O\twater", "CC twice", "CCC twice"]
     (tmp_path / "a.smi").write_text("\n".join(lines))
     errors = []
-    found = dict(iter_graphs([tmp_path / "a.smi"], on_error=errors.append))
+    with pytest.warns(
+        UserWarning, match="^several molecules are called 'twice': they are listed a"
+    ):
+        found = dict(iter_graphs([tmp_path / "a.smi"], on_error=errors.append))
     path = tmp_path / "a.smi"
     assert [*found] == [f"{path}#ethanol", f"{path}#2", f"{path}#water", f"{path}#5", f"{path}#6"]
     assert [graph.graph.get("name") for graph in found.values()] == [

@@ -62,6 +62,18 @@ def test_every_kind_of_data_is_read():
     np.testing.assert_array_equal(batch.adjacency.data, [d["capacity"] for d in edges])
 
 
+@pytest.mark.parametrize("form", [list, tuple])
+def test_all_may_stand_beside_a_name_which_is_read_as_the_kind_that_names_it(form):
+    schema = GraphSchema.everything(node_categories=form(["all", "owner"]))
+    batch = read_graphs(PLANTS, schema=schema)
+    assert set(batch.schema.node_categories) == {"kind", "owner"}
+    assert set(batch.schema.names("node_numbers")) == {"temp", "position"}
+    assert_same(read_graphs(batch, schema=schema), batch)
+    assert not unread_attributes(schema, batch.schema.ignored)
+    with pytest.raises(ValueError, match="has the node attribute 'hue', which the schema names"):
+        read_graphs(PLANTS, schema=GraphSchema(node_categories=("all", "hue")))
+
+
 @pytest.mark.parametrize("directed", [True, False])
 def test_round_trip_to_networkx(directed):
     graphs = [plant(seed, directed) for seed in range(4)]
@@ -282,7 +294,7 @@ def test_running_numbers_and_times_are_left_out_of_all():
     values = DATA | {name: value for name, (value, _) in NO_DATA.items()}
     for i, graph in enumerate(graphs):
         graph.graph.update({name: value(i) for name, value in values.items()})
-    with pytest.warns(IgnoredWarning, match="not read") as caught:
+    with pytest.warns(IgnoredWarning, match="use there, or None for none, such as") as caught:
         detector = GraphKDEDetector(schema="all").fit(graphs)
     said = str(caught[0].message)
     for name, (_, why) in NO_DATA.items():

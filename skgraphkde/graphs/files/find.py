@@ -74,7 +74,10 @@ def find_files(
     ['a.json.gz', 'b.gml']
     """
     refuse = on_error or _raise
-    known = f"{', '.join(FORMATS)}; all but {PACKED} also as .gz"
+    known = (
+        f"{', '.join(FORMATS)}; all but {PACKED} also as .gz; tables of many graphs, with "
+        "--graph-column in the shell, also as .parquet"
+    )
     files: list[Source] = []
     for path in map(Path, paths):
         if path.is_dir():
@@ -163,8 +166,11 @@ def _is_graph(path: AnyPath) -> bool:
         return False
     if path.suffix.lower() not in (".csv", ".jsonl") or not path.is_file():
         return True
-    with path.open("rb") as file:
-        start = file.read(100).removeprefix(b"\xef\xbb\xbf").replace(b";", b",")
+    try:
+        with path.open("rb") as file:
+            start = file.read(100).removeprefix(b"\xef\xbb\xbf").replace(b";", b",")
+    except DAMAGED:  # which its reader says
+        return True
     return not start.startswith(OF_COMMANDS)
 
 

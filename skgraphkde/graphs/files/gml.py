@@ -80,7 +80,8 @@ def _relabeled(graph: nx.Graph, schema: GraphSchema) -> nx.Graph:
         if "label" in data:
             names[node] = _hashable(data.pop("label"))
     counts = Counter(names.values())
-    if len(counts) < len(names) and schema.node_categories in ("auto", "all"):
+    is_open = schema.node_categories == "auto" or schema.is_all("node_categories")
+    if len(counts) < len(names) and is_open:
         warn(
             "node labels repeat in GML files; they are names there, and whatever is odd in them is "
             "not found: to read them, name 'label' as a category of nodes (node_categories='label' "

@@ -21,6 +21,7 @@ from skgraphkde._utils import progress, warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
 from skgraphkde.graphs.files.tables import NO_OPTIONS, NUMBER, Cells, records
 from skgraphkde.graphs.formats.rdkit import molecule_graph
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.schema import GraphSchema, closest_names, names_in_schema
 
 if TYPE_CHECKING:
@@ -93,6 +94,11 @@ def smiles_column(
     found = [name for name in named if name.lower() == "smiles"] or named
     if not named and schema.reads_molecules:
         found = [name for name, texts in cells.items() if _are_smiles(texts)]
+        if found and _are_smiles(found[:1]):
+            raise UnreadableError(
+                f"{path} has no row of names: it begins with the SMILES {found[0]!r}: give it a "
+                "first row such as smiles,name"
+            )
     if len(named) > 1 or (found and not named):
         others = ", ".join(map(repr, named or cells))
         warn(
@@ -204,6 +210,12 @@ def _graphs(
 ) -> Iterator[tuple[str, Any]]:
     """Generate graphs with their positions: names of their own, or else numbers."""
     counts = Counter(names)
+    repeated = [repr(name) for name, n in counts.items() if name and n > 1]
+    if repeated:
+        warn(
+            f"several molecules are called {listed(repeated)}: they are listed as #0, #1, ..., by "
+            "their positions in the file"
+        )
     given = {name for row in rows for name in row}  # in place of computed properties
     for i, (mol, name, source, row) in enumerate(
         zip(molecules, progress(names), sources, rows, strict=True)

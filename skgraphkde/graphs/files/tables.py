@@ -313,12 +313,10 @@ def records(
     """The data in each of the `n` rows of a table, without what is missing."""
     columns = typed_columns(cells, schema, part, decimal)
     for k in range(n):
-        record = {}
-        for name, values in columns.items():
-            if isinstance(values[k], ValueError):
-                raise values[k]
-            if values[k] is not None:
-                record[name] = values[k]
+        record = {name: values[k] for name, values in columns.items() if values[k] is not None}
+        for value in record.values():
+            if isinstance(value, ValueError):
+                raise value
         yield record
 
 
@@ -339,7 +337,7 @@ def typed_columns(
         The decimal mark. None: as the cells say.
     """
     kinds = f"{part}_categories", f"{part}_numbers"
-    categories = schema.named(kinds[0]) or CONVENTIONS[kinds[0]]
+    categories = schema.named(kinds[0]) + CONVENTIONS[kinds[0]]
     decimal = decimal or decimal_mark(cells)
     if decimal is None:
         _warn_open(cells, categories)

@@ -280,11 +280,12 @@ def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> Non
     """Warn of attributes that "all" reads as categories only because of a few values."""
     for part in PARTS:
         kind, labels = f"{part}_categories", batch.data(part).labels
-        if labels is None or getattr(schema, kind) != "all":
+        if labels is None or not schema.is_all(kind):
             continue
         for name, values in batch.values_by_category(part).items():
-            is_other = np.array([not (is_missing(x) or is_number(x)) for x in values])[labels]
-            if name in CONVENTIONS[kind] or not 0 < is_other.mean() < 0.5:
+            is_given = np.array([not is_missing(x) for x in values])[labels]
+            is_other = is_given & np.array([not is_number(x) for x in values])[labels]
+            if name in CONVENTIONS[kind] or not 0 < is_other.sum() < is_given.sum() / 2:
                 continue
             # Numbers may be text, too, in a file in which one value is none.
             found = np.flatnonzero(is_other)
