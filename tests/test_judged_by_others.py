@@ -37,7 +37,7 @@ def test_training_graphs_are_judged_by_the_others(batch):
     alone = explain(GraphKDEDetector().fit(batch[1:]), batch[0])
     mine = reasons[reasons["graph"] == 0].reset_index()
     assert set(alone["what"][:3]) & set(mine["what"][:3])
-    assert "which compares it with the others" in report(detector)
+    assert "compared with the others: lower is odder" in report(detector)
 
 
 def test_what_is_new_in_a_confirmed_anomaly_is_no_warning(batch):
