@@ -82,15 +82,20 @@ def save(detector: Any, path: str | os.PathLike) -> None:
     OSError
         If the file cannot be written.
     """
+    contents = dumped(detector)
+    with atomic_file(path) as file:
+        file.write(contents)
+
+
+def dumped(detector: Any) -> bytes:
+    """The contents of the file of a fitted detector."""
     import skops.io
 
-    contents = skops.io.dumps(
+    return skops.io.dumps(
         {"skgraphkde": __version__, "detector": detector},
         compression=ZIP_DEFLATED,
         compresslevel=1,
     )
-    with atomic_file(path) as file:
-        file.write(contents)
 
 
 def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
