@@ -81,6 +81,8 @@ def save(detector: Any, path: str | os.PathLike) -> None:
     ------
     OSError
         If the file cannot be written.
+    ValueError
+        If a value in it could not be read back, such as a category that is a pandas.Timestamp.
     """
     contents = dumped(detector)
     with atomic_file(path) as file:
@@ -88,14 +90,25 @@ def save(detector: Any, path: str | os.PathLike) -> None:
 
 
 def dumped(detector: Any) -> bytes:
-    """The contents of the file of a fitted detector."""
+    """The contents of the file of a fitted detector, which can be read back."""
     import skops.io
 
-    return skops.io.dumps(
+    contents = skops.io.dumps(
         {"skgraphkde": __version__, "detector": detector},
         compression=ZIP_DEFLATED,
         compresslevel=1,
     )
+    found = skops.io.get_untrusted_types(data=contents)
+    others = sorted({*found} - TRUSTED)
+    if others:
+        try:
+            skops.io.loads(contents, trusted=found)
+        except Exception as error:  # of whatever class
+            raise ValueError(
+                f"a file cannot hold {', '.join(others)} ({error}): make categories text before "
+                "fit, as str(value) does"
+            ) from error
+    return contents
 
 
 def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
