@@ -163,8 +163,11 @@ def _is_graph(path: AnyPath) -> bool:
         return False
     if path.suffix.lower() not in (".csv", ".jsonl") or not path.is_file():
         return True
-    with path.open("rb") as file:
-        start = file.read(100).removeprefix(b"\xef\xbb\xbf").replace(b";", b",")
+    try:
+        with path.open("rb") as file:
+            start = file.read(100).removeprefix(b"\xef\xbb\xbf").replace(b";", b",")
+    except DAMAGED:  # which its reader says
+        return True
     return not start.startswith(OF_COMMANDS)
 
 
