@@ -84,9 +84,8 @@ def save(detector: Any, path: str | os.PathLike) -> None:
     ValueError
         If a value in it could not be read back, such as a category that is a pandas.Timestamp.
     """
-    contents = dumped(detector)
     with atomic_file(path) as file:
-        file.write(contents)
+        file.write(dumped(detector))
 
 
 def dumped(detector: Any) -> bytes:
@@ -98,11 +97,10 @@ def dumped(detector: Any) -> bytes:
         compression=ZIP_DEFLATED,
         compresslevel=1,
     )
-    found = skops.io.get_untrusted_types(data=contents)
-    others = sorted({*found} - TRUSTED)
+    others = sorted({*skops.io.get_untrusted_types(data=contents)} - TRUSTED)
     if others:
         try:
-            skops.io.loads(contents, trusted=found)
+            skops.io.loads(contents, trusted=[*TRUSTED, *others])
         except Exception as error:  # of whatever class
             raise ValueError(
                 f"a file cannot hold {', '.join(others)} ({error}): make categories text before "

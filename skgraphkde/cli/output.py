@@ -77,9 +77,8 @@ def write_table(table: pd.DataFrame, path: str | None) -> None:
 
 def write_model(detector: Any, path: str) -> None:
     """Write a model file."""
-    content = dumped(detector)
     with open_output(path, "b") as file:
-        file.write(content)
+        file.write(dumped(detector))
 
 
 @contextlib.contextmanager

@@ -57,7 +57,7 @@ class GraphFiles:
         quiet: bool,
     ) -> None:
         self.paths, self.tables, self.options, self.spans = paths, tables, options, spans
-        self.outputs = {os.path.realpath(x): x for x in outputs if os.path.exists(x)}
+        self.outputs = {os.path.realpath(path) for path in outputs if os.path.exists(path)}
         self.skip_errors, self.quiet = skip_errors, quiet
         self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
@@ -112,9 +112,10 @@ class GraphFiles:
         for source in self.sources if self.outputs else ():
             for file in files_of(source):
                 place = str(file.root.filename) if isinstance(file, zipfile.Path) else str(file)
-                path = self.outputs.get(os.path.realpath(place))
-                if path is not None:
-                    raise click.UsageError(f"{path} is a graph and the output: give another output")
+                if os.path.realpath(place) in self.outputs:
+                    raise click.UsageError(
+                        f"{place} is a graph and the output: give another output"
+                    )
 
     def on_error(self, error: Exception) -> None:
         """Report the error of one file or graph, or raise it."""

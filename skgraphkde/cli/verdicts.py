@@ -97,8 +97,9 @@ def read_verdicts(path: str) -> Verdicts:
         )
     found, ranks = dict[str, int](), dict[str, int]()
     ranked = columns.get("rank", [""] * len(columns["graph"]))
-    rows = zip(columns["graph"], columns["verdict"], ranked, strict=True)
-    for row, (graph, text, rank) in enumerate(rows, 2):
+    for row, (graph, text, rank) in enumerate(
+        zip(columns["graph"], columns["verdict"], ranked, strict=True), 2
+    ):
         if graph.startswith("'") and FORMULA.match(graph[1:]):
             graph = graph[1:]
         if rank.isdecimal() and len(rank) < 10:

@@ -521,8 +521,9 @@ class Elements:
             try:
                 found[k] = np.atleast_1d(as_floats(value))
             except OverflowError as error:
-                large = f": {where} is too large for double precision: clip or drop it first"
-                raise self.error(k, large) from error
+                raise self.error(
+                    k, f": {where} is too large for double precision: clip or drop it first"
+                ) from error
             except (TypeError, ValueError, RuntimeError) as error:
                 raise self.error(
                     k,
@@ -532,8 +533,7 @@ class Elements:
             if found[k].ndim != 1:
                 shape = found[k].shape
                 raise self.error(k, f": {where} has shape {shape}: give a number or a flat vector")
-        [(usual, _)] = Counter(map(len, found.values())).most_common(1) or [(1, 0)]
-        width = width or usual
+        width = width or Counter([len(x) for x in found.values()] or [1]).most_common(1)[0][0]
         for k, row in found.items():
             if len(row) != width:
                 raise self.error(

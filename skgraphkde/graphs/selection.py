@@ -47,7 +47,6 @@ SMALLEST = 1e-100
 # Words in names of running numbers, and of times, in seconds since 1970 or parts of them.
 NUMBERING = {"id", "ids", "index", "key", "nr", "no", "number", "lfd"}
 CLOCKS, LEAST_TIME = {"time", "timestamp", "date", "datetime", "ts", "nano", "at"}, 1e8
-DATES = datetime.date, np.datetime64
 TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:.*)?|\d{1,2}([./])\d{1,2}\2(\d{4}|\d\d)([ ,].*)?")
 # Numbers that are text for their decimal comma, blanks, or signs of currencies and units.
 MARKED = re.compile(
@@ -344,7 +343,7 @@ def _not_a_category(values: Sequence[Any], shared: float) -> str | None:
     given = [x for x in values if not is_missing(x)]
     texts = [x for x in given if isinstance(x, str)]
     are_many = len(texts) == len(given) >= LEAST_VALUES
-    are_dates = len(given) > 0 and all(isinstance(x, DATES) for x in given)
+    are_dates = len(given) > 0 and all(isinstance(x, datetime.date | np.datetime64) for x in given)
     if are_dates or (are_many and all(map(TIME.fullmatch, texts))):
         return "time"
     if shared >= SHARED:

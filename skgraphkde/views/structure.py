@@ -292,8 +292,10 @@ class Statistics(View):
                 count = np.bincount(graph, is_given.astype(float), n)
                 divisor = np.where(count > 0, count, np.nan)
                 mean = np.bincount(graph, np.where(is_given, column, 0.0), n) / divisor
-                left = np.where(is_given, column - mean[graph], 0.0)
-                mean += np.bincount(graph, left, n) / divisor  # of far numbers, by rounding
+                # Once more, for what rounding has left of far numbers.
+                mean += (
+                    np.bincount(graph, np.where(is_given, column - mean[graph], 0.0), n) / divisor
+                )
                 squares = np.where(is_given, column - mean[graph], 0.0) ** 2
                 deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
                 deviation[deviation <= ROUNDING * np.abs(mean)] = 0  # of equal numbers

@@ -218,11 +218,11 @@ def test_graphs_are_read_as_those_of_fit():
     narrow = plant()
     narrow.nodes[0]["temp"] = [1.0, 2.0]
     for graph, message in (
-        (wide, "graph 1, node 0: .*'position' has 3 numbers, and others have 2"),
-        (narrow, "graph 1, node 0: .*'temp' has 2 numbers, and others have 1"),
+        (wide, "graph 0, node 0: .*'position' has 3 numbers, and others have 2"),
+        (narrow, "graph 0, node 0: .*'temp' has 2 numbers, and others have 1"),
     ):
         with pytest.raises(ValueError, match=message):
-            detector.score_samples([plant(), graph])
+            detector.score_samples([graph])
 
 
 @pytest.mark.filterwarnings("ignore:graph 0 is undirected")

@@ -368,10 +368,8 @@ def files_of(source: Source) -> list[AnyPath]:
     ----------
     source : Path, zipfile.Path, CSVFile, TableFiles or SpanFiles
     """
-    if isinstance(source, SpanFiles):
-        return list(source.paths)
-    if isinstance(source, TableFiles):
-        return source.files
+    if isinstance(source, TableFiles | SpanFiles):
+        return list(source.files)
     path = source.path if isinstance(source, CSVFile) else source
     nodes = table_beside(path, ".nodes") if suffix_of(path) in CSV else None
     return [path] if nodes is None else [path, nodes]
