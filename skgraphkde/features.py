@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._utils import warn
-from skgraphkde.graphs.arrays import codes_in
+from skgraphkde.graphs.arrays import ROUNDING, codes_in
 from skgraphkde.graphs.batch import GraphBatch, is_spatial
 from skgraphkde.graphs.naming import legible, listed, shown
 from skgraphkde.graphs.random_walks import STEPS, return_probabilities
@@ -376,10 +376,11 @@ def _sums(
 def _moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of columns by scikit-learn's StandardScaler, which ignores NaN.
 
-    A column without numbers, or without variance, has the scale 1.
+    A column without numbers, or that varies by rounding only, has the scale 1.
     """
-    scaler = StandardScaler().fit(values)
-    return np.nan_to_num(scaler.mean_), np.nan_to_num(scaler.scale_, nan=1.0)
+    mean = np.nan_to_num(StandardScaler().fit(values).mean_)
+    scale = np.nan_to_num(StandardScaler().fit(values - mean).scale_, nan=1.0)
+    return mean, np.where(scale > ROUNDING * np.abs(mean), scale, 1.0)
 
 
 def _add_signs(values: np.ndarray, weights: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:

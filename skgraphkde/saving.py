@@ -81,7 +81,15 @@ def save(detector: Any, path: str | os.PathLike) -> None:
     ------
     OSError
         If the file cannot be written.
+    ValueError
+        If a value in it could not be read back, such as a category that is a pandas.Timestamp.
     """
+    with atomic_file(path) as file:
+        file.write(dumped(detector))
+
+
+def dumped(detector: Any) -> bytes:
+    """The contents of the file of a fitted detector, which can be read back."""
     import skops.io
 
     contents = skops.io.dumps(
@@ -89,8 +97,16 @@ def save(detector: Any, path: str | os.PathLike) -> None:
         compression=ZIP_DEFLATED,
         compresslevel=1,
     )
-    with atomic_file(path) as file:
-        file.write(contents)
+    others = sorted({*skops.io.get_untrusted_types(data=contents)} - TRUSTED)
+    if others:
+        try:
+            skops.io.loads(contents, trusted=[*TRUSTED, *others])
+        except Exception as error:  # of whatever class
+            raise ValueError(
+                f"a file cannot hold {', '.join(others)} ({error}): make categories text before "
+                "fit, as str(value) does"
+            ) from error
+    return contents
 
 
 def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:

@@ -1,5 +1,6 @@
 """Files of fitted detectors: what is saved comes back, and files that are none are refused."""
 
+import enum
 import importlib
 import io
 import os
@@ -8,6 +9,7 @@ import zipfile
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import skops.io
 from sklearn.base import clone
@@ -35,6 +37,11 @@ from skgraphkde.explanation import explain
 from tests.conftest import random_graphs, with_data
 from tests.detectors.test_base import EdgeCount
 from tests.golden import trace
+
+
+class Color(enum.Enum):
+    RED = 1
+    BLUE = 2
 
 
 class Size(View):
@@ -153,6 +160,18 @@ def test_own_classes_are_loaded_by_those_who_trust_them(path):
         loaded = skgraphkde.load(path, trusted=[name])
         assert type(loaded) is type(detector)
         np.testing.assert_array_equal(loaded.score_samples(graphs), detector.score_samples(graphs))
+
+
+@pytest.mark.parametrize(
+    "values", [pd.to_datetime(["2020", "2021"]), list(Color)], ids=["time", "enum"]
+)
+def test_what_cannot_be_read_back_is_not_written(path, values):
+    graphs = [with_data(nx.path_graph(4), {"label": [*values, *values]}) for _ in range(5)]
+    detector = GraphKDEDetector(schema=GraphSchema(node_categories="label")).fit(graphs)
+    name = type(values[0]).__name__
+    with pytest.raises(ValueError, match=f"{name} .*: make categories text before fit"):
+        detector.save(path)
+    assert not path.exists()
 
 
 def test_fitted_arrays_are_read_only(fitted, path):

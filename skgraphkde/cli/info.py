@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from skgraphkde.cli.options import detector_option, examples, load_model, model_argument
-from skgraphkde.cli.output import echo
+from skgraphkde.cli.output import echo, write_model
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
@@ -46,7 +46,7 @@ def fit_quietly(
 
 def save(detector: BaseGraphDetector, path: str) -> None:
     """Save a detector and print what it knows."""
-    detector.save(path)
+    write_model(detector, path)
     print_fitted(detector)
     echo(f"saved           {path}")
 

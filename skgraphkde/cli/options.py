@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from skgraphkde.cli.output import OutputFile, is_page
+from skgraphkde.cli.output import OutputFile, check_output
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
@@ -207,26 +207,23 @@ def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
         skip_errors: bool,
         quiet: bool,
         output: str | None,
-        force: bool,
         spans: bool,
         **options: Any,
     ) -> None:
-        outputs = [path for path in (output, options.get("saved")) if path is not None]
+        outputs = [path for path in (options.get("saved"), output) if path is not None]
+        named = [os.path.realpath(x) for x in (*outputs, options.get("verdicts")) if x is not None]
         for path in outputs:
-            is_next = options.get("verdicts") is not None and path == output and is_page(path)
-            if os.path.exists(path) and not force and not is_next:
-                raise click.UsageError(
-                    f"{path} exists: give --force to replace it, or another path"
-                )
-            if path in graphs:
-                raise click.UsageError(f"{path} is a graph and the output: give another output")
+            check_output(path)
+            if named.count(os.path.realpath(path)) > 1:
+                raise click.UsageError(f"{path} is another file of this command: name a new one")
         tables, of_csv = (_taken(options, prefix) for prefix in (_TABLE, _CSV))
         files = GraphFiles(
-            graphs, tables, of_csv, spans=spans, skip_errors=skip_errors, quiet=quiet
+            graphs, tables, of_csv, outputs, spans=spans, skip_errors=skip_errors, quiet=quiet
         )
         if "call" in options:
             called = graphs_of_column(tables.get("graph", "")) | (options["call"] or {})
             options["call"] = called or None
+        options.pop("force")  # for `check_output`
         command(files=files, output=output, **options)
         if files.skipped:
             raise click.exceptions.Exit(SKIPPED)

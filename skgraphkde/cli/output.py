@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,7 +16,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from skgraphkde.graphs.naming import printable
-from skgraphkde.saving import atomic_file
+from skgraphkde.saving import atomic_file, dumped
 
 TABLES = (".csv", ".jsonl", ".ndjson", ".parquet")
 PAGE = b'<meta name="generator" content="skgraphkde">'  # near the beginning of each page
@@ -65,7 +65,7 @@ def write_table(table: pd.DataFrame, path: str | None) -> None:
         return
     suffix = Path(path).suffix.lower()
     if suffix == ".parquet":
-        with atomic_file(path) as file:
+        with open_output(path, "b") as file:
             table.to_parquet(file, index=False)
         return
     with open_output(path) as file:
@@ -75,9 +75,27 @@ def write_table(table: pd.DataFrame, path: str | None) -> None:
             table.to_json(file, orient="records", lines=True, double_precision=15)
 
 
-def open_output(path: str) -> AbstractContextManager[IO[str]]:
-    """Open a text file that appears when it is complete."""
-    return atomic_file(path, "t", encoding="utf-8", newline="")
+def write_model(detector: Any, path: str) -> None:
+    """Write a model file."""
+    with open_output(path, "b") as file:
+        file.write(dumped(detector))
+
+
+@contextlib.contextmanager
+def open_output(path: str, mode: str = "t") -> Iterator[IO]:
+    """Open a file that appears when it is complete, if nothing is there that is to be kept."""
+    options = {"encoding": "utf-8", "newline": ""} if mode == "t" else {}
+    with atomic_file(path, mode, **options) as file:
+        yield file
+        check_output(path)  # another command may have written it since this one began
+
+
+def check_output(path: str) -> None:
+    """Refuse a file that exists without --force, but for a page that verdicts are from."""
+    options = click.get_current_context().params
+    is_next = options.get("verdicts") is not None and path == options["output"] and is_page(path)
+    if os.path.exists(path) and not options["force"] and not is_next:
+        raise click.UsageError(f"{path} exists: give --force to replace it, or another path")
 
 
 def is_page(path: str) -> bool:

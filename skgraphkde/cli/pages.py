@@ -20,7 +20,7 @@ from skgraphkde.cli.options import (
     schema_options,
     table_options,
 )
-from skgraphkde.cli.output import TABLES, OutputFile, echo, open_output, write_table
+from skgraphkde.cli.output import TABLES, OutputFile, echo, open_output, write_model, write_table
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.score import table_of
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
@@ -81,8 +81,6 @@ def find(
     there. Mark graphs on the page, save the verdicts, and give the same command again with
     --verdicts. It replaces the page.
     """
-    if saved is not None and saved in (output, verdicts, *files.paths):
-        raise click.UsageError(f"--save {saved} is another file of this command: name a new one")
     detector = GraphKDEDetector(
         schema=schema_of(schema_settings),
         contamination="auto" if contamination is None else contamination,
@@ -137,7 +135,7 @@ def find(
         write_table(table, output)
     _echo_anomalies(detector, names, judged, groups, output)
     if saved is not None:
-        detector.save(saved)
+        write_model(detector, saved)
 
 
 def _echo_anomalies(

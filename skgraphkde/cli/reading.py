@@ -17,7 +17,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import Source, TableFiles, find_files, read_batch_and_ids
 from skgraphkde.graphs.files.logs import SpanFiles
 from skgraphkde.graphs.files.tables import SUFFIXES, CSVFile
-from skgraphkde.graphs.files.walk import suffix_of
+from skgraphkde.graphs.files.walk import files_of, suffix_of
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import FittedSchema, GraphSchema
 
@@ -35,6 +35,8 @@ class GraphFiles:
         The fields of TableFiles that the user gave, without the path of the edges.
     options : dict
         The options of CSVFile that the user gave.
+    outputs : sequence of str, default=()
+        What the command writes; no graph is among it.
     spans : bool
         The files are those of spans.
     skip_errors : bool
@@ -48,12 +50,14 @@ class GraphFiles:
         paths: Sequence[str],
         tables: dict[str, Any],
         options: dict[str, str],
+        outputs: Sequence[str] = (),
         *,
         spans: bool,
         skip_errors: bool,
         quiet: bool,
     ) -> None:
         self.paths, self.tables, self.options, self.spans = paths, tables, options, spans
+        self.outputs = {os.path.realpath(path) for path in outputs if os.path.exists(path)}
         self.skip_errors, self.quiet = skip_errors, quiet
         self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
@@ -64,6 +68,7 @@ class GraphFiles:
         """The graphs, named by their files, and the ids of the nodes of each."""
         with self.stage("Reading"):
             self.sources = self._sources()
+            self._check_outputs()
             return read_batch_and_ids(self.sources, schema, self.on_error)
 
     def stage(self, name: str) -> AbstractContextManager[None]:
@@ -101,6 +106,16 @@ class GraphFiles:
                 "out, or give one"
             )
         return list(found.values())
+
+    def _check_outputs(self) -> None:
+        """Refuse to replace a file that graphs are read from, also in a folder."""
+        for source in self.sources if self.outputs else ():
+            for file in files_of(source):
+                place = str(file.root.filename) if isinstance(file, zipfile.Path) else str(file)
+                if os.path.realpath(place) in self.outputs:
+                    raise click.UsageError(
+                        f"{place} is a graph and the output: give another output"
+                    )
 
     def on_error(self, error: Exception) -> None:
         """Report the error of one file or graph, or raise it."""

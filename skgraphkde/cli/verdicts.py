@@ -99,13 +99,17 @@ def read_verdicts(path: str) -> Verdicts:
         )
     found, ranks = dict[str, int](), dict[str, int]()
     ranked = columns.get("rank", [""] * len(columns["graph"]))
-    for graph, text, rank in zip(columns["graph"], columns["verdict"], ranked, strict=True):
+    for row, (graph, text, rank) in enumerate(
+        zip(columns["graph"], columns["verdict"], ranked, strict=True), 2
+    ):
         if graph.startswith("'") and FORMULA.match(graph[1:]):
             graph = graph[1:]
         if rank.isdecimal() and len(rank) < 10:
             ranks[graph] = int(rank)
         if not text:
             continue
+        if not graph:
+            raise click.ClickException(f"{path}, row {row}: a verdict on no graph: name the graph")
         value = VERDICTS.get(text.lower())
         if value is None:
             raise click.ClickException(

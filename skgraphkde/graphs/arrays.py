@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 LARGEST = 1e100  # larger numbers overflow when they are squared and added
+ROUNDING = 1e-13  # differences of numbers that are smaller, as a share of these, are none
 
 
 def offsets(counts: Any) -> np.ndarray:

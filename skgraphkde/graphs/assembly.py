@@ -9,6 +9,7 @@ remedy.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Set
 from decimal import Decimal
 from itertools import chain
@@ -466,7 +467,7 @@ class Elements:
         name : str
             Of the attribute.
         width : int, default=0
-            The number of columns if all values are missing.
+            That of `rows`, also if all values are missing.
 
         Returns
         -------
@@ -477,7 +478,7 @@ class Elements:
         GraphError
             If a value is no number, or not finite, or vectors differ in length.
         """
-        rows = self.rows(name, self.values(name))
+        rows = self.rows(name, self.values(name), width)
         is_nan = np.isnan(rows)
         usable = (np.abs(rows) <= LARGEST) | (is_nan & (self.schema.missing == "indicate"))
         if not usable.all():
@@ -491,7 +492,7 @@ class Elements:
             )
         return np.full((len(self.kept), width), np.nan) if is_nan.all() else rows
 
-    def rows(self, name: str, values: Any) -> np.ndarray:
+    def rows(self, name: str, values: Any, width: int = 0) -> np.ndarray:
         """Values as rows of numbers of one width, unchecked for NaN and infinity.
 
         Parameters
@@ -500,13 +501,15 @@ class Elements:
             Of the attribute, for messages.
         values : list or ndarray
             One for each element.
+        width : int, default=0
+            How many numbers each has. 0: as many as most.
 
         Returns
         -------
         ndarray of shape (n_elements, width)
         """
         at_once = _rows_at_once(values)
-        if at_once is not None:
+        if at_once is not None and (width in (0, at_once.shape[1]) or np.isnan(at_once).all()):
             return at_once
         where = f"the {self.part} attribute {name!r}"
         found: dict[int, np.ndarray] = {}
@@ -517,23 +520,27 @@ class Elements:
                 self._check_labels(self.graphs[self.owner[k]], name, value.index)
             try:
                 found[k] = np.atleast_1d(as_floats(value))
-            except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+            except OverflowError as error:
+                raise self.error(
+                    k, f": {where} is too large for double precision: clip or drop it first"
+                ) from error
+            except (TypeError, ValueError, RuntimeError) as error:
                 raise self.error(
                     k,
                     f": {where} is not a number or a vector of numbers: {shown(repr(value))}; make "
                     "it one first, such as days for a date",
                 ) from error
-            first = next(iter(found))
             if found[k].ndim != 1:
                 shape = found[k].shape
                 raise self.error(k, f": {where} has shape {shape}: give a number or a flat vector")
-            if len(found[k]) != len(found[first]):
+        width = width or Counter([len(x) for x in found.values()] or [1]).most_common(1)[0][0]
+        for k, row in found.items():
+            if len(row) != width:
                 raise self.error(
                     k,
-                    f": {where} has {len(found[k])} numbers, and others have {len(found[first])}: "
+                    f": {where} has {len(row)} numbers, and others have {width}: "
                     f"give all {self.part}s vectors of the same width",
                 )
-        width = len(next(iter(found.values()), [0]))
         rows = np.full((len(values), width), np.nan)
         if found:
             rows[list(found)] = list(found.values())

@@ -73,14 +73,14 @@ def usual(own: float, low: float, high: float, *, percent: bool = False) -> tupl
     --------
     >>> usual(3.7, 3.9, 4.1), usual(2, 1, 1), usual(0.5, 0.2, 0.25, percent=True)
     (('3.7', '3.9 to 4.1'), ('2', '1'), ('50%', '20% to 25%'))
-    >>> usual(1000.4, 1000.2, 1000.3)
-    ('1000.4', '1000.2 to 1000.3')
+    >>> usual(1000.4, 1000.2, 1000.3), usual(1e12 + 500, 1e12, 1e12)
+    (('1000.4', '1000.2 to 1000.3'), ('1.0000000005e+12', '1e+12'))
     """
     if np.isnan(low):
         return number(own), "none"
     numbers = np.array([own, low, high])
     numbers[np.abs(numbers) < ROUNDING * np.abs(numbers).max()] = 0
-    for digits in range(3, 7):
+    for digits in range(3, 17):
         texts = [f"{x:.{digits - 3}%}" if percent else number(x, digits) for x in numbers]
         if low <= own <= high or texts[0] not in texts[1:]:
             break

@@ -378,7 +378,7 @@ def _not_a_category(values: Sequence[Any], shared: float) -> str | None:
     given = [x for x in values if not is_missing(x)]
     texts = [x for x in given if isinstance(x, str)]
     are_many = len(texts) == len(given) >= LEAST_VALUES
-    are_dates = len(given) > 0 and all(isinstance(x, datetime.date) for x in given)
+    are_dates = len(given) > 0 and all(isinstance(x, datetime.date | np.datetime64) for x in given)
     if are_dates or (are_many and all(map(TIME.fullmatch, texts))):
         return "time"
     if shared >= SHARED:

@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.spatial import cKDTree
 from sklearn.metrics import pairwise_distances_argmin
 
+from skgraphkde.graphs.arrays import ROUNDING
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import hash_data
 from skgraphkde.graphs.naming import category_text, number, usual, usual_range
@@ -401,7 +402,7 @@ class NumberPoints:
             mean, deviations = table.mean(axis=0), table.std(axis=0)
         largest = np.abs(self._filled(values) - mean).max(axis=0, initial=0.0)
         least = _least_differences(largest, np.abs(mean))
-        is_constant = largest <= 1e-9 * np.abs(mean)
+        is_constant = largest <= ROUNDING * np.abs(mean)
         unit = np.where(mean != 0, np.abs(mean), 1.0)
         self.scale = np.maximum(np.where(is_constant, unit, deviations), least)
         n = len(self.kinds) + 1
@@ -482,6 +483,6 @@ class NumberPoints:
 
 def _least_differences(largest: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Differences of each column that are due to rounding, by its largest deviation and mean."""
-    least = RELATIVE_ROUNDING * largest + 1e-14 * size
+    least = RELATIVE_ROUNDING * largest + ROUNDING * size
     # Of a number that never varies, nothing else says what rounding is.
-    return np.where(largest <= 1e-9 * size, 1e-6 * np.where(size > 0, size, 1.0), least)
+    return np.where(largest <= ROUNDING * size, 1e-6 * np.where(size > 0, size, 1.0), least)

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from skgraphkde._utils import compiled
-from skgraphkde.graphs.arrays import codes_in, offsets
+from skgraphkde.graphs.arrays import ROUNDING, codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, usually
 from skgraphkde.graphs.schema import PARTS
@@ -94,14 +94,15 @@ class Metric:
         filled = np.where(np.isnan(table), self.means, table)
         deviations = filled.std(axis=0)
         size = np.sqrt((filled**2).mean(axis=0))[numbers]
-        varies = deviations > 1e-9 * size
+        varies = deviations > ROUNDING * size
         of_numbers = np.where(varies, deviations, size)[numbers]
         of_numbers = np.where(of_numbers > 0, of_numbers, 1.0)
         is_structural = (steps > 0) & (numbers == np.arange(n_columns))
         of_constants = np.where(steps > 0, steps, 1.0) * of_numbers
         units = np.where(is_structural, steps, np.where(varies, 0.0, of_constants))
-        # Differences of rounding are none.
-        self.scales = np.maximum(np.sqrt(deviations**2 + units**2 / n), 1e-6 * size)
+        # Differences of rounding are none, as in single precision.
+        least = np.maximum(ROUNDING * size, 1e-6 * of_numbers)
+        self.scales = np.maximum(np.sqrt(deviations**2 + units**2 / n), least)
         standardized = (filled - self.means) / self.scales
         # Of few rows, each has a large share in the directions of many columns.
         ridge = RIDGE + n_columns / n
@@ -291,9 +292,13 @@ class Statistics(View):
                 count = np.bincount(graph, is_given.astype(float), n)
                 divisor = np.where(count > 0, count, np.nan)
                 mean = np.bincount(graph, np.where(is_given, column, 0.0), n) / divisor
+                # Once more, for what rounding has left of far numbers.
+                mean += (
+                    np.bincount(graph, np.where(is_given, column - mean[graph], 0.0), n) / divisor
+                )
                 squares = np.where(is_given, column - mean[graph], 0.0) ** 2
                 deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
-                deviation[deviation <= 1e-9 * np.abs(mean)] = 0  # of equal numbers, by rounding
+                deviation[deviation <= ROUNDING * np.abs(mean)] = 0  # of equal numbers
                 yield Statistic(f"average {column_name} of {part}", mean, 0.0)
                 one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
                 name = f"how much {column_name} differs among {part}"

@@ -145,7 +145,13 @@ def test_what_is_not_read_is_said(plants):
         ("fit normal -o nowhere/a.skg", "the folder nowhere does not exist"),
         ("fit normal -o normal --force", "normal is a folder or a device"),
         ("fit normal -o model.skg", "model.skg exists: give --force to replace it"),
-        ("fit new/00.graphml -o new/00.graphml --force", "is a graph and the output: give another"),
+        *[
+            (f"{command} -o new/00.graphml --force", "new/00.graphml is a graph and the output")
+            for command in ("fit new", "fit new/../new/00.graphml", "update model.skg new")
+        ],
+        ("find new -o a.html --save new/00.graphml --force", "new/00.graphml is a graph and the"),
+        ("find new -o a.html --save ./a.html", "a.html is another file of this command"),
+        ("learn model.skg v.csv new -o ./v.csv --force", "v.csv is another file of this command"),
         ("fit normal -o a.skg --node-category t --node-number t", "'t' is named twice"),
         ("fit normal -o a.skg --missing drop", "'drop' is not one of"),
         *[
@@ -166,6 +172,7 @@ def test_what_is_not_read_is_said(plants):
     ],
 )
 def test_wrong_usage(here, command, message):
+    (here / "v.csv").write_text("graph,verdict\nnew/00.graphml,normal\n")
     before = sorted(here.iterdir())
     assert re.search(message, run(command, exit_code=2, listed="\n").stderr)
     assert sorted(here.iterdir()) == before

@@ -193,7 +193,6 @@ def test_an_empty_cell_of_a_named_column_is_evidence_in_find(here, monkeypatch):
     (here / "a.csv").write_text("\n".join(["name,smiles,dose", *rows]))
     done = run("find a.csv --schema molecule --graph-number dose -o b.html --save b.skg")
     assert "missing values as evidence" in done.stderr
-    assert "is another file" in run("find a.csv -o c.csv --save c.csv", 2).stderr
     run("find a.csv --schema molecule --graph-number dose --missing error -o d.html", 1)
 
 
@@ -259,3 +258,14 @@ def test_find_with_verdicts_replaces_only_pages(orders):
     assert 'data-given="anomaly"' in (orders / "notes.html").read_text()
     message = run(f"{command[:-10]}other.html --save notes.html", exit_code=2).stderr
     assert "notes.html exists: give --force" in message
+
+
+@pytest.mark.parametrize(("out", "kept"), [("a.csv", "a.csv"), ("b.csv --save a.skg", "a.skg")])
+def test_the_second_of_two_commands_at_once_fails(here, monkeypatch, out, kept):
+    def judge(self):  # while the other command writes
+        (here / kept).write_text("of another command")
+        return []
+
+    monkeypatch.setattr("skgraphkde.cli.pages.groups_of", judge)
+    assert f"{kept} exists: give --force" in run(f"find new -o {out}", exit_code=2).stderr
+    assert (here / kept).read_text() == "of another command"

@@ -112,6 +112,7 @@ def test_graphs_in_a_zip(here):
     [
         ("name,verdict\nx,anomaly", "it needs rows with the columns 'graph'"),
         ("graph,verdict\nx,odd", "the verdict on x is 'odd', and neither 'anomaly' nor 'normal'"),
+        ("graph,verdict\nx,normal\n,odd", "verdicts.csv, row 3: a verdict on no graph: name"),
         ("graph,verdict\nx,", "has no verdict: mark graphs on the page"),
         ("graph,verdict\nx,normal\nx,anomaly", "has two verdicts on x: keep one"),
         ("graph,score,verdict\nx,1,normal", "its verdicts are those of a model"),

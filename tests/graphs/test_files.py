@@ -1153,6 +1153,19 @@ def test_a_file_of_a_zip_is_named(tmp_path):
         read_batch(find_files([tmp_path / "b.zip"]))
 
 
+@pytest.mark.parametrize(("place", "value"), [(6, 1), (8, 97)], ids=["password", "method"])
+@pytest.mark.parametrize("name", ["a.csv", "edges.csv", "a.gml", "a_A.txt"])
+def test_zips_that_python_cannot_unpack(tmp_path, name, place, value):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, "graph,source,target\n1,a,b\n")
+    content = bytearray(path.read_bytes())
+    content[place] = content[content.find(b"PK\1\2") + place + 2] = value
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"a\.zip.* cannot be unpacked .*: unpack it first"):
+        read_batch(find_files([path]))
+
+
 def test_folders_behind_links_are_searched_once(tmp_path):
     (tmp_path / "a" / "deep").mkdir(parents=True)
     (tmp_path / "b").mkdir()

@@ -227,8 +227,14 @@ def test_graphs_are_read_as_those_of_fit():
     with pytest.raises(ValueError, match="no node attribute 'owner' that was read as categories"):
         detector.score_samples(batch)
     wide = with_data(plant(), {"position": (1.0, 2.0, 3.0)})
-    with pytest.raises(ValueError, match=r"fit saw the node numbers .*'position' \(2\)"):
-        detector.score_samples([wide])
+    narrow = plant()
+    narrow.nodes[0]["temp"] = [1.0, 2.0]
+    for graph, message in (
+        (wide, "graph 0, node 0: .*'position' has 3 numbers, and others have 2"),
+        (narrow, "graph 0, node 0: .*'temp' has 2 numbers, and others have 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            detector.score_samples([graph])
 
 
 @pytest.mark.filterwarnings("ignore:graph 0 is undirected")
@@ -272,6 +278,7 @@ NO_DATA = {
     "opened": (lambda i: f"2026-01-{i + 1:02}", "a time"),
     "german": (lambda i: f"{i + 1:02}.01.2026 12:0{i % 3}", "a time"),
     "day": (lambda i: datetime.date(2026, 1, i % 5 + 1), "a time"),
+    "numpy_day": (lambda i: np.datetime64("2026-01-01") + i, "a time"),
     "start_time": (lambda i: 1.7e9 + 3600.5 * (i % 7), "a time"),
     "amount": (lambda i: f"{i + 1}.{i + 1:03},{i} EUR", "numbers as text, with decimal commas"),
     "dollars": (lambda i: f"${i + 1}.14", "numbers as text"),

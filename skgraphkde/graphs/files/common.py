@@ -28,7 +28,8 @@ AnyPath = Path | zipfile.Path
 # An error is in the place of a graph that cannot be read, where the others can.
 Graphs = Iterable[tuple[str, nx.Graph | ValueError]]
 
-#: The errors of reading damaged zips and gzip files; RuntimeError if a zip is encrypted.
+#: The errors of reading damaged zips and gzip files; RuntimeError if a zip is encrypted, or packed
+#: by an unknown method.
 DAMAGED = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, RuntimeError)
 
 # Data of nodes that say where a program has drawn them, if data are there that go with a drawing:
@@ -44,7 +45,9 @@ class UnreadableError(ValueError):
 
 
 def damaged(path: Any, error: Exception) -> UnreadableError:
-    """The error that a zip or a gzip file is damaged."""
+    """The error that a zip or a gzip file is damaged, or cannot be unpacked."""
+    if isinstance(error, RuntimeError):
+        return UnreadableError(f"{path} cannot be unpacked ({error}): unpack it first")
     return UnreadableError(f"{path} is damaged ({error}): delete it and get another copy")
 
 

@@ -214,10 +214,10 @@ class SpanFiles:
 
     Parameters
     ----------
-    paths : tuple of Path or zipfile.Path
+    files : tuple of Path or zipfile.Path
     """
 
-    paths: tuple[Any, ...]
+    files: tuple[Any, ...]
 
     def __str__(self) -> str:
         return ""  # the graphs have the ids of traces
@@ -230,7 +230,7 @@ class SpanFiles:
         schema : GraphSchema
             The names of what is read.
         """
-        spans = (x for path in self.paths for x in _spans(path, read_content(path)))
+        spans = (x for path in self.files for x in _spans(path, read_content(path)))
         return _traces(spans, schema)
 
 

@@ -357,15 +357,22 @@ def with_decimal_mark(files: Sequence[Source]) -> Sequence[Source]:
     return told
 
 
-def _csvs(source: Any) -> list[AnyPath]:
-    """The CSVs of a source: tables of many graphs; an edge list, and the nodes beside it."""
+def _csvs(source: Source) -> list[AnyPath]:
+    """The CSVs of a source."""
+    return [path for path in files_of(source) if suffix_of(path) in CSV and path.is_file()]
+
+
+def files_of(source: Source) -> list[AnyPath]:
+    """The files of a source: tables or spans of many graphs; an edge list and the nodes beside it.
+
+    Parameters
+    ----------
+    source : Path, zipfile.Path, CSVFile, TableFiles or SpanFiles
+    """
     if isinstance(source, TableFiles | SpanFiles):
-        paths = source.files if isinstance(source, TableFiles) else []
-        return [path for path in paths if suffix_of(path) in CSV]
+        return list(source.files)
     path = source.path if isinstance(source, CSVFile) else source
-    if suffix_of(path) not in CSV or not path.is_file():
-        return []
-    nodes = table_beside(path, ".nodes")
+    nodes = table_beside(path, ".nodes") if suffix_of(path) in CSV else None
     return [path] if nodes is None else [path, nodes]
 
 
