@@ -534,18 +534,20 @@ class Checker:
                 return f"{name} {value} is {given}"
             known = [x.get(name) for kind, x, _ in rows if kind == own["kind of it"]]
             of_all = usually and usually + (f" in {like}" if like else "")
-            stated, is_rare = of_all or of_item, " with a rare " in f"{of_all} {of_item} {why}"
+            stated, is_rare = of_all or of_item, " less common " in f"{of_all} {of_item} {why}"
             n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
             if (is_rare or n_graphs < FEWEST[part]) and self._kinds(where):
                 if self.own >= 0:  # a fold is left out, of which the checker knows nothing
                     continue
                 n_of = Counter(kind for kind, _ in {(kind, g) for kind, _, g in rows})
                 few = {kind for kind, n in n_of.items() if n < FEWEST[part]}
-                if not is_rare and any(n >= FEWEST[part] for n in n_of.values()):
-                    return f"{name} is that of a rare kind"
+                if is_rare != any(n >= FEWEST[part] for n in n_of.values()):
+                    return f"{name} is {'not ' if is_rare else ''}that of a less common kind"
+                if "like it" in f"{of_all} {of_item} {why}":
+                    return "none is like it"
                 known = [x.get(name) for kind, x, _ in rows if kind in few]
             if stated:
-                like = re.search(r" in (\d+) (?:like it|with a rare \w+, too)$", stated)
+                like = re.search(rf" in (\d+) {LIKE}$", stated)
                 n_given = sum(x is not None for x in known)
                 if like and number(like[1]) != n_given:
                     return f"{like[1]} like it are {n_given}"
@@ -650,7 +652,7 @@ def _usually(name="usually"):
     return USUALLY.replace("(", f"(?P<{name}>", 1)
 
 
-LIKE = r"(?:like it|with a rare \w+, too)"
+LIKE = r"(?:like it|nodes|edges|graphs|with a less common \w+, too)"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"
