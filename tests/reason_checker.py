@@ -256,7 +256,7 @@ class Checker:
     def no_edges(self, usually):
         if self.graph.number_of_edges():
             return "the graph has edges"
-        return self._range(usually, [x.number_of_edges() for x in self.others])
+        return self._range(usually, [x.number_of_edges() for x in self.others], 0)
 
     def edges(self, n, own, usually, kind, other):
         edges = self._edges(self.graph, kind, other)
@@ -476,7 +476,7 @@ class Checker:
         for x in self.others:
             k, n = count(x, [y for y in self.known if y is not x])
             known.append(k / n)
-        return self._range(usually, known)
+        return self._range(usually, known, number(own) / number(total))
 
     def most_similar(self, own, usually):
         counts = {id(x): self._all(x) for x in [*self.known, self.graph]}
@@ -492,7 +492,7 @@ class Checker:
         if not is_close(own, value):
             return f"{own} is {value}"
         known = [similarity(x, [y for y in self.known if y is not x]) for x in self.others]
-        return self._range(usually, known)
+        return self._range(usually, known, value)
 
     def differ(self, own, usually):
         sets = {id(x): set(self._all(x)) for x in [*self.known, self.graph]}
@@ -505,7 +505,7 @@ class Checker:
         if not is_close(own, value):
             return f"{own} is {value}"
         known = [distance(x, [y for y in self.known if y is not x]) for x in self.others]
-        return self._range(usually, known)
+        return self._range(usually, known, value)
 
     # -- single numbers ----------------------------------------------------------------------------
 
@@ -553,9 +553,7 @@ class Checker:
                     return f"{like[1]} like it are {n_given}"
                 if not like and self._is_finer(part, where):
                     return "the range of which?"
-                found = self._range(
-                    re.sub("^usually | (in|among|with) .*$", "", stated), known, given
-                )
+                found = self._range(re.sub("^usually | in .*$", "", stated), known, given)
                 if found:
                     return found
             elif why and "usual" in why:
@@ -652,7 +650,7 @@ def _usually(name="usually"):
     return USUALLY.replace("(", f"(?P<{name}>", 1)
 
 
-LIKE = r"(?:like it|nodes|edges|graphs|with a less common \w+, too)"
+LIKE = r"(?:like it|nodes|edges|graphs|of a less common \w+)"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"

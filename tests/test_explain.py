@@ -259,6 +259,17 @@ def test_a_graph_without_edges_is_told_so_first_and_nothing_that_follows():
     assert not any("walks" in reason or "degree" in reason for reason in reasons)
 
 
+@pytest.mark.parametrize("edges", [[], [(0, 1)]])
+def test_as_many_edges_as_usual_are_no_reason(edges):
+    """One in ten known graphs has no edges: from none on, few are usual."""
+    known = [nx.path_graph(1 if k % 10 == 0 else 4 + k % 3) for k in range(60)]
+    new = nx.empty_graph(3)
+    new.add_edges_from(edges)
+    said = explain(GraphKDEDetector().fit(known), [new], n_reasons=9)["reason"].tolist()
+    assert said[0].startswith("number of separate pieces: ")
+    assert not any("edges at all" in reason or "per node" in reason for reason in said)
+
+
 @pytest.mark.filterwarnings("ignore:58 of 60 training graphs")
 def test_a_node_whose_id_is_its_category_is_named_once():
     def case(seed, times=1):

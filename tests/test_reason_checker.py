@@ -38,9 +38,10 @@ def kinds_of_data(rng):
     return draws
 
 
-def random_graph(rng, draws, directed, steps, is_odd=False):
+def random_graph(rng, draws, directed, steps, share_single, is_odd=False):
     """A path or a random graph with these data; in odd ones, some are unlike the others."""
     n = int(rng.integers(4, 10)) + 6 * (is_odd and rng.random() < 0.2)
+    n = 1 if rng.random() < share_single else n
     base = nx.path_graph(n)
     if not steps and rng.random() < 0.5:
         base = nx.gnm_random_graph(n, n, seed=int(rng.integers(1e9)))
@@ -76,8 +77,9 @@ def check_reasons(seed):
     rng = np.random.default_rng(seed)
     draws, directed = kinds_of_data(rng), bool(rng.random() < 0.5)
     steps = "label" in draws["node"] and rng.random() < 0.5
-    known = [random_graph(rng, draws, directed, steps) for _ in range(N_KNOWN)]
-    new = [random_graph(rng, draws, directed, steps, is_odd=True) for _ in range(N_NEW)]
+    kind = rng, draws, directed, steps, float(rng.choice([0.0, 0.1]))
+    known = [random_graph(*kind) for _ in range(N_KNOWN)]
+    new = [random_graph(*kind, is_odd=True) for _ in range(N_NEW)]
     names = {f"{part}_{kind}s": [] for part in draws for kind in ("categorie", "number")}
     for part, of_part in draws.items():
         for name in of_part:

@@ -278,7 +278,7 @@ class Numbers(View):
         place, part = int(rows.elements[row]), rows.part
         like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
         if len(points.kinds):
-            like = "like it" if code else f"with a less common {rows.category or 'kind'}, too"
+            like = "like it" if code else f"of a less common {rows.category or 'kind'}"
         said, ranges = [], []
         for j in told:
             _, known_range = usual(values[j], low[j], high[j])

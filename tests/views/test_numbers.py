@@ -200,12 +200,12 @@ def test_numbers_of_a_graph_are_compared_with_graphs_of_the_same_category():
         ({"node_numbers": "ms", "node_categories": ("kind", "who")}, "in 240 nodes"),
         (
             {"graph_numbers": "sum", "graph_categories": "land"},
-            "in 16 with a less common land, too",
+            "in 16 of a less common land",
         ),
     ],
 )
 def test_it_is_said_with_what_a_number_of_no_common_kind_is_compared(schema, others):
-    """Nodes of which each has a name of its own; a land that 8 of 60 graphs have, not a rare one."""
+    """Nodes, each with a name of its own; a land that 8 of 60 graphs have, which is not rare."""
 
     def graph(seed, land="it", total=500.0):
         rng, draws = np.random.default_rng(seed), {"kind": list("abab")}
