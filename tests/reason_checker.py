@@ -137,7 +137,8 @@ class Checker:
         if other:
             return None
         if kind:
-            edges = [data for data in edges if self._category(data, kind)]
+            kinds = kind.split(", ")
+            edges = [data for data in edges if all(self._category(data, x) for x in kinds)]
         return edges
 
     def _category(self, data, text):
@@ -179,6 +180,12 @@ class Checker:
         line = f"-{self._words(graph.edges[u, v], names)}{arrow}" if names else arrow
         return f"{a} {line} {b}"
 
+    def _edge_kinds(self, data):
+        """An edge by each of its categories, and last by all."""
+        names = self.schema.edge_categories
+        texts = [f"no {x}" if data.get(x) is None else f"{x}={data[x]}" for x in names]
+        return [*texts, f"{texts[0]} ({', '.join(texts[1:])})"] if len(texts) > 1 else texts
+
     def _things(self, graph):
         """All names of nodes, edges and the graph that reasons can write."""
         categories, found = self.schema.node_categories, set()
@@ -202,8 +209,7 @@ class Checker:
         for u, v in graph.edges:
             for names in self.tables:
                 found.add(self._edge_name(graph, u, v, names))
-            for name in self.schema.edge_categories:
-                found.add(f"{name}={graph.edges[u, v].get(name)}")
+            found.update(self._edge_kinds(graph.edges[u, v]))
         for names in self.tables:
             found |= {self._node_and_neighbors(graph, v, names) for v in graph}
         return found | self._pairs(graph)
@@ -390,7 +396,9 @@ class Checker:
         all_names = re.findall(r"((?:[^,(]|\([^)]*\)|, here )+)(?:, |$)", names)
         edges, count, ends = [], 0, set()
         for name in all_names:
-            parts = re.split(r" (-[^ ]*>|-[^ ]*-) ", name) if self.directed else [name]
+            parts = (
+                re.split(r" (-(?:[^ ]* \([^)]*\)|[^ ]*)->|->) ", name) if self.directed else [name]
+            )
             parts = parts if len(parts) > 1 else [name]
             whole = [name] if len(parts) == 1 else [
                 " ".join(parts[i : i + 3]) for i in range(0, len(parts) - 2, 2)
@@ -407,10 +415,9 @@ class Checker:
         if n or steps:
             for u, v in self.graph.edges:
                 written = {self._edge_name(self.graph, u, v, names) for names in self.tables}
-                written |= {
-                    f"{x}={self.graph.edges[u, v].get(x)}" for x in self.schema.edge_categories
-                }
-                if written & set(edges):
+                kinds = self._edge_kinds(self.graph.edges[u, v])
+                new = {x for x in kinds[: len(self.schema.edge_categories)] if x not in others}
+                if written & set(edges) or (kinds and (new or {kinds[-1]}) <= set(edges)):
                     count += 1
                     ends |= {u, v}
             if steps and not (self.directed and len(ends) == int(steps)):

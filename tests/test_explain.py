@@ -270,6 +270,23 @@ def test_as_many_edges_as_usual_are_no_reason(edges):
     assert not any("edges at all" in reason or "per node" in reason for reason in said)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("via", "mode", "what"),
+    [("ODD", "m", "via=ODD"), ("ODD", "NEW", "via=ODD, mode=NEW"), ("a", "n", "via=a (mode=n)")],
+)
+def test_an_edge_is_new_by_one_of_its_categories_or_by_all_of_them(via, mode, what):
+    def graph(seed):
+        vias = list(np.random.default_rng(seed).permutation(list("aaabb")))
+        modes = ["mn"["ab".index(x)] for x in vias]
+        return with_data(nx.path_graph(6), edges={"via": vias, "mode": modes})
+
+    schema, new = GraphSchema(edge_categories=("via", "mode")), graph(60)
+    new.edges[2, 3].update(via=via, mode=mode)
+    detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(60)])
+    assert explain(detector, [new])["reason"][0] == f"never seen: {what}"
+
+
 @pytest.mark.filterwarnings("ignore:58 of 60 training graphs")
 def test_a_node_whose_id_is_its_category_is_named_once():
     def case(seed, times=1):

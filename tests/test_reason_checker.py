@@ -30,7 +30,10 @@ def kinds_of_data(rng):
             "who": values([f"p{i}" for i in range(12)]), "amount": amounts(lack),
             "parts missing": amounts(0.0), "ring": lambda r: bool(r.random() < 0.2),
         },
-        "edge": {"via": values(["mail", "hand", "fax"]), "wait": amounts(lack)},
+        "edge": {
+            "via": values(["mail", "hand", "fax"]), "mode": values(["slow", "fast"]),
+            "wait": amounts(lack),
+        },
         "graph": {"region": values(["north", "south", "west"]), "total": amounts(lack)},
     }  # fmt: skip
     for part, share in (("node", 0.4), ("edge", 0.4), ("graph", 0.3)):
@@ -55,7 +58,9 @@ def random_graph(rng, draws, directed, steps, share_single, is_odd=False):
         for name, draw in of_part.items():
             forgets = is_odd and rng.random() < 0.1
             for data in places[part]:
-                value = None if forgets and name not in ("kind", "via", "region") else draw(rng)
+                value = (
+                    None if forgets and name not in ("kind", "via", "mode", "region") else draw(rng)
+                )
                 if value is not None and name != "ring" and rng.random() < odd_share:
                     value = value * 40 if isinstance(value, float) else f"{value}{rng.integers(3)}"
                 if value is not None:
