@@ -28,6 +28,20 @@ def is_close(text, value):
     return abs(number(text) - value) <= max(0.0051 * abs(value), least, 1e-9)
 
 
+def as_one(text):
+    """A value that reads as several, in quotes and as one word, as the reader replaces it."""
+    reads_as_several = isinstance(text, str) and re.search(r", | -> |=| \(|^\s|\s$", text)
+    return "'" + re.sub(r"\W", "_", text) + "'" if reads_as_several else text
+
+
+def with_values_as_one(graph):
+    """A graph with each value as one word."""
+    graph = graph.copy()
+    for data in (graph.graph, *graph.nodes.values(), *graph.edges.values()):
+        data |= {name: as_one(x) for name, x in data.items()}
+    return graph
+
+
 def quantiles(values):
     return np.quantile([x for x in values if x is not None], (0.05, 0.95), method="nearest")
 
@@ -43,7 +57,8 @@ class Checker:
     """
 
     def __init__(self, detector, known):
-        self.known, self.schema, self.model = known, detector.schema_, detector.model_
+        self.known = known = [with_values_as_one(x) for x in known]
+        self.schema, self.model = detector.schema_, detector.model_
         self.directed = self.schema.directed
         vocabulary = self.model.categories.vocabulary
         names = self.schema.node_categories
@@ -69,12 +84,12 @@ class Checker:
             The training graph that it is; -1 if it is none.
         reason : row of `explain`
         """
-        self.graph, self.own = graph, own
+        self.graph, self.own = self.known[own] if own >= 0 else with_values_as_one(graph), own
         self.others = [x for i, x in enumerate(self.known) if i != own]
         if len(reason.reason) > 160 or not reason.reason.strip():
             return "longer than two lines, or empty"
         for text in filter(None, (reason.reason, reason.more)):
-            found = self._sentence(text)
+            found = self._sentence(re.sub("'([^']+)'", lambda x: as_one(x[1]), text))
             if found is not None:
                 return found
         self.read += 1
@@ -618,7 +633,7 @@ class Checker:
                     else:
                         rows.append(row)
             elif match := re.fullmatch(
-                r"of edge(?: (\S+))? (?:from|between) (\d+).* (?:to|and) (\d+).*", where
+                r"of edge(?: (.+?))? (?:from|between) (\d+).* (?:to|and) (\d+).*", where
             ):
                 part = "edge"
                 for u, v, data in graph.edges(data=True):

@@ -26,15 +26,15 @@ def kinds_of_data(rng):
     lack = float(rng.choice([0.0, 0.1]))
     draws = {
         "node": {
-            "label": values(list("abcdefg"), lack / 2), "kind": values(["pump", "valve"]),
-            "who": values([f"p{i}" for i in range(12)]), "amount": amounts(lack),
-            "parts missing": amounts(0.0), "ring": lambda r: bool(r.random() < 0.2),
+            "label": values([*"abcdef", "g (in 2)"], lack / 2), "kind": values(["pump", "valve"]),
+            "who": values([f"p{i}" for i in range(12)]), "one": lambda r: f"n{r.random()}",
+            "amount": amounts(lack), "parts missing": amounts(0.0), "ring": lambda r: bool(r.random() < 0.2),
         },
         "edge": {
-            "via": values(["mail", "hand", "fax"]), "mode": values(["slow", "fast"]),
+            "via": values(["mail", "by hand, fax", "no -> fax"]), "mode": values(["slow", "fast"]),
             "wait": amounts(lack),
         },
-        "graph": {"region": values(["north", "south", "west"]), "total": amounts(lack)},
+        "graph": {"region": values(["north", "west=south", "east "]), "total": amounts(lack)},
     }  # fmt: skip
     for part, share in (("node", 0.4), ("edge", 0.4), ("graph", 0.3)):
         draws[part] = {name: draw for name, draw in draws[part].items() if rng.random() < share}

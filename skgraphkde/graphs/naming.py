@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Characters of a name among others.
 LONGEST = 100
+# What stands between names and values in sentences.
+BETWEEN_NAMES = (", ", " -> ", "=", " (")
 # What nine in ten have is between these quantiles, and usual.
 USUAL = (0.05, 0.95)
 # A number this many times smaller than another beside it is 0 but for rounding.
@@ -113,9 +115,16 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
 
 
 def legible(value: Any) -> str:
-    """A category as text; quoted if nothing of it can be seen."""
+    """A category as text; quoted if it has blanks around it, or would read as several names.
+
+    Examples
+    --------
+    >>> legible("org:resource"), legible(-1), legible("x, kind=B"), legible("A ")
+    ('org:resource', '-1', "'x, kind=B'", "'A '")
+    """
     text = str(value)
-    return text if text.strip() else repr(text)
+    is_one = text.strip() == text and text and not any(x in text for x in BETWEEN_NAMES)
+    return text if is_one else f"'{text}'"
 
 
 def category_words(names: Sequence[str], value: Any) -> str:
