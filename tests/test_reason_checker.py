@@ -28,7 +28,8 @@ def kinds_of_data(rng):
         "node": {
             "label": values([*"abcdef", "g (in 2)"], lack / 2), "kind": values(["pump", "valve"]),
             "who": values([f"p{i}" for i in range(12)]), "one": lambda r: f"n{r.random()}",
-            "amount": amounts(lack), "parts missing": amounts(0.0), "ring": lambda r: bool(r.random() < 0.2),
+            "amount": amounts(lack), "parts missing": amounts(0.0),
+            "ring": lambda r: bool(r.random() < 0.2),
         },
         "edge": {
             "via": values(["mail", "by hand, fax", "no -> fax"]), "mode": values(["slow", "fast"]),

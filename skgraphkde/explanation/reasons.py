@@ -189,18 +189,16 @@ class Profiles:
 
     def _known(self, i: int, j: int) -> np.ndarray:
         """A property of the references, without that of the graph itself."""
-        return self._of_others(i, self.properties.known[:, j])
-
-    def _of_others(self, i: int, known: np.ndarray) -> np.ndarray:
-        return known if self.reference[i] < 0 else np.delete(known, self.reference[i], axis=0)
+        known = self.properties.known[:, j]
+        return known if self.reference[i] < 0 else np.delete(known, self.reference[i])
 
     def _n_edges(self, i: int) -> tuple[float, np.ndarray]:
         """Number of edges per node of a graph and of the references; of edges, if it has none."""
-        n_edges = int(self.graphs.n_edges_per_graph[i])
-        sizes = self._of_others(i, np.floor(self.properties.sizes))  # no edges count as half a one
-        if not n_edges:
-            return 0.0, sizes[:, EDGES]
-        return n_edges / int(self.graphs.n_nodes_per_graph[i]), sizes[:, EDGES] / sizes[:, 0]
+        n_nodes, n_edges = self.graphs.n_nodes_per_graph[i], self.graphs.n_edges_per_graph[i]
+        sizes = np.floor(self.properties.sizes)  # no edges count as half a one
+        if self.reference[i] >= 0:
+            sizes = np.delete(sizes, self.reference[i], axis=0)
+        return n_edges / n_nodes, sizes[:, EDGES] / (sizes[:, 0] if n_edges else 1)
 
     def _reason(self, i: int, j: int, stated: Set[str] = frozenset()) -> Reason:
         column, view = self.columns[j], self.properties.view_of[j]
@@ -227,7 +225,7 @@ class Profiles:
         n_nodes = int(self.graphs.n_nodes_per_graph[i])
         n_edges = int(self.graphs.n_edges_per_graph[i])
         if what == "nodes":
-            _, known_range = usually(n_nodes, self._of_others(i, self.properties.sizes[:, 0]))
+            _, known_range = usually(n_nodes, np.rint(np.exp(self._known(i, j))))
             return Reason(what, f"{words.counted(n_nodes, 'node')}; usually {known_range}")
         own, known_range = usually(*self._n_edges(i))
         if not n_edges:

@@ -268,10 +268,9 @@ def _edge_categories(names: Sequence[str], value: Any) -> list[str]:
 
 def _edge_kind(names: Sequence[str], value: Any, known: tuple) -> str:
     """An edge by its categories alone: "via=a (mode=b)", or those that no known edge has."""
-    texts = _edge_categories(names, value)
-    if len(texts) == 1:
-        return texts[0]
-    new = [text for i, text in enumerate(texts) if value[i] not in {x[i] for x in known}]
+    new = texts = _edge_categories(names, value)
+    if len(texts) > 1:
+        new = [text for i, text in enumerate(texts) if value[i] not in {x[i] for x in known}]
     return ", ".join(new) or f"{texts[0]} ({', '.join(texts[1:])})"
 
 

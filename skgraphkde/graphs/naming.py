@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 # Characters of a name among others.
 LONGEST = 100
-# What stands between names and values in sentences.
-BETWEEN_NAMES = (", ", " -> ", "=", " (")
 # What nine in ten have is between these quantiles, and usual.
 USUAL = (0.05, 0.95)
 # A number this many times smaller than another beside it is 0 but for rounding.
@@ -123,7 +121,7 @@ def legible(value: Any) -> str:
     ('org:resource', '-1', "'x, kind=B'", "'A '")
     """
     text = str(value)
-    is_one = text.strip() == text and text and not any(x in text for x in BETWEEN_NAMES)
+    is_one = text.strip() == text and text and not any(x in text for x in (", ", " -> ", "=", " ("))
     return text if is_one else f"'{text}'"
 
 

@@ -615,11 +615,11 @@ class Neighbors(ComparedNeighborhoods):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """How many neighborhoods differ, see :meth:`View.reason`."""
-        n, of_known, words = round(unusual.values[0] ** 2), np.rint(known**2), graph.schema.words
-        low, high = usual_range(of_known)
+        n, known, words = round(unusual.values[0] ** 2), np.rint(known**2), graph.schema.words
+        low, high = usual_range(known)
         if low <= n <= high:  # as far as it is written
             return Reason(self.name, "")
-        own, known_range = usually(n, of_known)
+        own, known_range = usually(n, known)
         text = (
             f"about {own} surroundings of {words.nodes}, near and wide, differ from the most "
             f"similar {words.graphs}; usually {known_range}"
