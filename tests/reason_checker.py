@@ -28,6 +28,20 @@ def is_close(text, value):
     return abs(number(text) - value) <= max(0.0051 * abs(value), least, 1e-9)
 
 
+def as_one(text):
+    """A value that reads as several, in quotes and as one word, as the reader replaces it."""
+    reads_as_several = isinstance(text, str) and re.search(r", | -> |=| \(|^\s|\s$", text)
+    return "'" + re.sub(r"\W", "_", text) + "'" if reads_as_several else text
+
+
+def with_values_as_one(graph):
+    """A graph with each value as one word."""
+    graph = graph.copy()
+    for data in (graph.graph, *graph.nodes.values(), *graph.edges.values()):
+        data |= {name: as_one(x) for name, x in data.items()}
+    return graph
+
+
 def quantiles(values):
     return np.quantile([x for x in values if x is not None], (0.05, 0.95), method="nearest")
 
@@ -43,7 +57,8 @@ class Checker:
     """
 
     def __init__(self, detector, known):
-        self.known, self.schema, self.model = known, detector.schema_, detector.model_
+        self.known = known = [with_values_as_one(x) for x in known]
+        self.schema, self.model = detector.schema_, detector.model_
         self.directed = self.schema.directed
         vocabulary = self.model.categories.vocabulary
         names = self.schema.node_categories
@@ -69,12 +84,12 @@ class Checker:
             The training graph that it is; -1 if it is none.
         reason : row of `explain`
         """
-        self.graph, self.own = graph, own
+        self.graph, self.own = self.known[own] if own >= 0 else with_values_as_one(graph), own
         self.others = [x for i, x in enumerate(self.known) if i != own]
         if len(reason.reason) > 160 or not reason.reason.strip():
             return "longer than two lines, or empty"
         for text in filter(None, (reason.reason, reason.more)):
-            found = self._sentence(text)
+            found = self._sentence(re.sub("'([^']+)'", lambda x: as_one(x[1]), text))
             if found is not None:
                 return found
         self.read += 1
@@ -137,7 +152,8 @@ class Checker:
         if other:
             return None
         if kind:
-            edges = [data for data in edges if self._category(data, kind)]
+            kinds = kind.split(", ")
+            edges = [data for data in edges if all(self._category(data, x) for x in kinds)]
         return edges
 
     def _category(self, data, text):
@@ -179,6 +195,12 @@ class Checker:
         line = f"-{self._words(graph.edges[u, v], names)}{arrow}" if names else arrow
         return f"{a} {line} {b}"
 
+    def _edge_kinds(self, data):
+        """An edge by each of its categories, and last by all."""
+        names = self.schema.edge_categories
+        texts = [f"no {x}" if data.get(x) is None else f"{x}={data[x]}" for x in names]
+        return [*texts, f"{texts[0]} ({', '.join(texts[1:])})"] if len(texts) > 1 else texts
+
     def _things(self, graph):
         """All names of nodes, edges and the graph that reasons can write."""
         categories, found = self.schema.node_categories, set()
@@ -202,8 +224,7 @@ class Checker:
         for u, v in graph.edges:
             for names in self.tables:
                 found.add(self._edge_name(graph, u, v, names))
-            for name in self.schema.edge_categories:
-                found.add(f"{name}={graph.edges[u, v].get(name)}")
+            found.update(self._edge_kinds(graph.edges[u, v]))
         for names in self.tables:
             found |= {self._node_and_neighbors(graph, v, names) for v in graph}
         return found | self._pairs(graph)
@@ -256,7 +277,7 @@ class Checker:
     def no_edges(self, usually):
         if self.graph.number_of_edges():
             return "the graph has edges"
-        return self._range(usually, [x.number_of_edges() for x in self.others])
+        return self._range(usually, [x.number_of_edges() for x in self.others], 0)
 
     def edges(self, n, own, usually, kind, other):
         edges = self._edges(self.graph, kind, other)
@@ -390,7 +411,9 @@ class Checker:
         all_names = re.findall(r"((?:[^,(]|\([^)]*\)|, here )+)(?:, |$)", names)
         edges, count, ends = [], 0, set()
         for name in all_names:
-            parts = re.split(r" (-[^ ]*>|-[^ ]*-) ", name) if self.directed else [name]
+            parts = (
+                re.split(r" (-(?:[^ ]* \([^)]*\)|[^ ]*)->|->) ", name) if self.directed else [name]
+            )
             parts = parts if len(parts) > 1 else [name]
             whole = [name] if len(parts) == 1 else [
                 " ".join(parts[i : i + 3]) for i in range(0, len(parts) - 2, 2)
@@ -407,10 +430,9 @@ class Checker:
         if n or steps:
             for u, v in self.graph.edges:
                 written = {self._edge_name(self.graph, u, v, names) for names in self.tables}
-                written |= {
-                    f"{x}={self.graph.edges[u, v].get(x)}" for x in self.schema.edge_categories
-                }
-                if written & set(edges):
+                kinds = self._edge_kinds(self.graph.edges[u, v])
+                new = {x for x in kinds[: len(self.schema.edge_categories)] if x not in others}
+                if written & set(edges) or (kinds and (new or {kinds[-1]}) <= set(edges)):
                     count += 1
                     ends |= {u, v}
             if steps and not (self.directed and len(ends) == int(steps)):
@@ -476,7 +498,7 @@ class Checker:
         for x in self.others:
             k, n = count(x, [y for y in self.known if y is not x])
             known.append(k / n)
-        return self._range(usually, known)
+        return self._range(usually, known, number(own) / number(total))
 
     def most_similar(self, own, usually):
         counts = {id(x): self._all(x) for x in [*self.known, self.graph]}
@@ -492,7 +514,7 @@ class Checker:
         if not is_close(own, value):
             return f"{own} is {value}"
         known = [similarity(x, [y for y in self.known if y is not x]) for x in self.others]
-        return self._range(usually, known)
+        return self._range(usually, known, value)
 
     def differ(self, own, usually):
         sets = {id(x): set(self._all(x)) for x in [*self.known, self.graph]}
@@ -505,7 +527,7 @@ class Checker:
         if not is_close(own, value):
             return f"{own} is {value}"
         known = [distance(x, [y for y in self.known if y is not x]) for x in self.others]
-        return self._range(usually, known)
+        return self._range(usually, known, value)
 
     # -- single numbers ----------------------------------------------------------------------------
 
@@ -534,26 +556,26 @@ class Checker:
                 return f"{name} {value} is {given}"
             known = [x.get(name) for kind, x, _ in rows if kind == own["kind of it"]]
             of_all = usually and usually + (f" in {like}" if like else "")
-            stated, is_rare = of_all or of_item, " with a rare " in f"{of_all} {of_item} {why}"
+            stated, is_rare = of_all or of_item, " less common " in f"{of_all} {of_item} {why}"
             n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
             if (is_rare or n_graphs < FEWEST[part]) and self._kinds(where):
                 if self.own >= 0:  # a fold is left out, of which the checker knows nothing
                     continue
                 n_of = Counter(kind for kind, _ in {(kind, g) for kind, _, g in rows})
                 few = {kind for kind, n in n_of.items() if n < FEWEST[part]}
-                if not is_rare and any(n >= FEWEST[part] for n in n_of.values()):
-                    return f"{name} is that of a rare kind"
+                if is_rare != any(n >= FEWEST[part] for n in n_of.values()):
+                    return f"{name} is {'not ' if is_rare else ''}that of a less common kind"
+                if "like it" in f"{of_all} {of_item} {why}":
+                    return "none is like it"
                 known = [x.get(name) for kind, x, _ in rows if kind in few]
             if stated:
-                like = re.search(r" in (\d+) (?:like it|with a rare \w+, too)$", stated)
+                like = re.search(rf" in (\d+) {LIKE}$", stated)
                 n_given = sum(x is not None for x in known)
                 if like and number(like[1]) != n_given:
                     return f"{like[1]} like it are {n_given}"
                 if not like and self._is_finer(part, where):
                     return "the range of which?"
-                found = self._range(
-                    re.sub("^usually | (in|among|with) .*$", "", stated), known, given
-                )
+                found = self._range(re.sub("^usually | in .*$", "", stated), known, given)
                 if found:
                     return found
             elif why and "usual" in why:
@@ -611,7 +633,7 @@ class Checker:
                     else:
                         rows.append(row)
             elif match := re.fullmatch(
-                r"of edge(?: (\S+))? (?:from|between) (\d+).* (?:to|and) (\d+).*", where
+                r"of edge(?: (.+?))? (?:from|between) (\d+).* (?:to|and) (\d+).*", where
             ):
                 part = "edge"
                 for u, v, data in graph.edges(data=True):
@@ -650,7 +672,7 @@ def _usually(name="usually"):
     return USUALLY.replace("(", f"(?P<{name}>", 1)
 
 
-LIKE = r"(?:like it|with a rare \w+, too)"
+LIKE = r"(?:like it|nodes|edges|graphs|of a less common \w+)"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"

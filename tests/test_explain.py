@@ -259,6 +259,34 @@ def test_a_graph_without_edges_is_told_so_first_and_nothing_that_follows():
     assert not any("walks" in reason or "degree" in reason for reason in reasons)
 
 
+@pytest.mark.parametrize("edges", [[], [(0, 1)]])
+def test_as_many_edges_as_usual_are_no_reason(edges):
+    """One in ten known graphs has no edges: from none on, few are usual."""
+    known = [nx.path_graph(1 if k % 10 == 0 else 4 + k % 3) for k in range(60)]
+    new = nx.empty_graph(3)
+    new.add_edges_from(edges)
+    said = explain(GraphKDEDetector().fit(known), [new], n_reasons=9)["reason"].tolist()
+    assert said[0].startswith("number of separate pieces: ")
+    assert not any("edges at all" in reason or "per node" in reason for reason in said)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("via", "mode", "what"),
+    [("ODD", "m", "via=ODD"), ("ODD", "NEW", "via=ODD, mode=NEW"), ("a", "n", "via=a (mode=n)")],
+)
+def test_an_edge_is_new_by_one_of_its_categories_or_by_all_of_them(via, mode, what):
+    def graph(seed):
+        vias = list(np.random.default_rng(seed).permutation(list("aaabb")))
+        modes = ["mn"["ab".index(x)] for x in vias]
+        return with_data(nx.path_graph(6), edges={"via": vias, "mode": modes})
+
+    schema, new = GraphSchema(edge_categories=("via", "mode")), graph(60)
+    new.edges[2, 3].update(via=via, mode=mode)
+    detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(60)])
+    assert explain(detector, [new])["reason"][0] == f"never seen: {what}"
+
+
 @pytest.mark.filterwarnings("ignore:58 of 60 training graphs")
 def test_a_node_whose_id_is_its_category_is_named_once():
     def case(seed, times=1):

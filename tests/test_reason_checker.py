@@ -26,21 +26,26 @@ def kinds_of_data(rng):
     lack = float(rng.choice([0.0, 0.1]))
     draws = {
         "node": {
-            "label": values(list("abcdefg"), lack / 2), "kind": values(["pump", "valve"]),
-            "who": values([f"p{i}" for i in range(12)]), "amount": amounts(lack),
-            "parts missing": amounts(0.0), "ring": lambda r: bool(r.random() < 0.2),
+            "label": values([*"abcdef", "g (in 2)"], lack / 2), "kind": values(["pump", "valve"]),
+            "who": values([f"p{i}" for i in range(12)]), "one": lambda r: f"n{r.random()}",
+            "amount": amounts(lack), "parts missing": amounts(0.0),
+            "ring": lambda r: bool(r.random() < 0.2),
         },
-        "edge": {"via": values(["mail", "hand", "fax"]), "wait": amounts(lack)},
-        "graph": {"region": values(["north", "south", "west"]), "total": amounts(lack)},
+        "edge": {
+            "via": values(["mail", "by hand, fax", "no -> fax"]), "mode": values(["slow", "fast"]),
+            "wait": amounts(lack),
+        },
+        "graph": {"region": values(["north", "west=south", "east "]), "total": amounts(lack)},
     }  # fmt: skip
     for part, share in (("node", 0.4), ("edge", 0.4), ("graph", 0.3)):
         draws[part] = {name: draw for name, draw in draws[part].items() if rng.random() < share}
     return draws
 
 
-def random_graph(rng, draws, directed, steps, is_odd=False):
+def random_graph(rng, draws, directed, steps, share_single, is_odd=False):
     """A path or a random graph with these data; in odd ones, some are unlike the others."""
     n = int(rng.integers(4, 10)) + 6 * (is_odd and rng.random() < 0.2)
+    n = 1 if rng.random() < share_single else n
     base = nx.path_graph(n)
     if not steps and rng.random() < 0.5:
         base = nx.gnm_random_graph(n, n, seed=int(rng.integers(1e9)))
@@ -54,7 +59,9 @@ def random_graph(rng, draws, directed, steps, is_odd=False):
         for name, draw in of_part.items():
             forgets = is_odd and rng.random() < 0.1
             for data in places[part]:
-                value = None if forgets and name not in ("kind", "via", "region") else draw(rng)
+                value = (
+                    None if forgets and name not in ("kind", "via", "mode", "region") else draw(rng)
+                )
                 if value is not None and name != "ring" and rng.random() < odd_share:
                     value = value * 40 if isinstance(value, float) else f"{value}{rng.integers(3)}"
                 if value is not None:
@@ -76,8 +83,9 @@ def check_reasons(seed):
     rng = np.random.default_rng(seed)
     draws, directed = kinds_of_data(rng), bool(rng.random() < 0.5)
     steps = "label" in draws["node"] and rng.random() < 0.5
-    known = [random_graph(rng, draws, directed, steps) for _ in range(N_KNOWN)]
-    new = [random_graph(rng, draws, directed, steps, is_odd=True) for _ in range(N_NEW)]
+    kind = rng, draws, directed, steps, float(rng.choice([0.0, 0.1]))
+    known = [random_graph(*kind) for _ in range(N_KNOWN)]
+    new = [random_graph(*kind, is_odd=True) for _ in range(N_NEW)]
     names = {f"{part}_{kind}s": [] for part in draws for kind in ("categorie", "number")}
     for part, of_part in draws.items():
         for name in of_part:

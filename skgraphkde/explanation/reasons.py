@@ -179,7 +179,7 @@ class Profiles:
 
     def _is_usual(self, i: int, j: int) -> bool:
         """True if the reason would be a range that has the number, or would be told as missing."""
-        value, known = self.values[i, j], self._known(i, j)
+        value, known = self._n_edges(i) if j == EDGES else (self.values[i, j], self._known(i, j))
         if self.columns[j].kind in WITHOUT_RANGES:
             return False
         low, high = usual_range(known)
@@ -191,6 +191,14 @@ class Profiles:
         """A property of the references, without that of the graph itself."""
         known = self.properties.known[:, j]
         return known if self.reference[i] < 0 else np.delete(known, self.reference[i])
+
+    def _n_edges(self, i: int) -> tuple[float, np.ndarray]:
+        """Number of edges per node of a graph and of the references; of edges, if it has none."""
+        n_nodes, n_edges = self.graphs.n_nodes_per_graph[i], self.graphs.n_edges_per_graph[i]
+        sizes = np.floor(self.properties.sizes)  # no edges count as half a one
+        if self.reference[i] >= 0:
+            sizes = np.delete(sizes, self.reference[i], axis=0)
+        return n_edges / n_nodes, sizes[:, EDGES] / (sizes[:, 0] if n_edges else 1)
 
     def _reason(self, i: int, j: int, stated: Set[str] = frozenset()) -> Reason:
         column, view = self.columns[j], self.properties.view_of[j]
@@ -211,24 +219,20 @@ class Profiles:
 
     def _size(self, i: int, j: int) -> Reason:
         what, words = self.columns[j].what, self.words
-        known = np.floor(self.properties.sizes)  # no edges count as half a one
-        if self.reference[i] >= 0:
-            known = np.delete(known, self.reference[i], axis=0)
         if what == "weights":
             own, known_range = usually(np.exp(self.values[i, j]), np.exp(self._known(i, j)))
             return Reason(what, f"average weight of {words.edges}: {own}; usually {known_range}")
         n_nodes = int(self.graphs.n_nodes_per_graph[i])
         n_edges = int(self.graphs.n_edges_per_graph[i])
         if what == "nodes":
-            _, known_range = usually(n_nodes, known[:, 0])
+            _, known_range = usually(n_nodes, np.rint(np.exp(self._known(i, j))))
             return Reason(what, f"{words.counted(n_nodes, 'node')}; usually {known_range}")
+        own, known_range = usually(*self._n_edges(i))
         if not n_edges:
-            _, known_range = usually(0, known[:, 1])
             facts = "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles", "walks"
             text = f"no {words.edges} at all; usually {known_range}"
             return Reason(what, text, about=("edges", *facts))
         # Beyond what follows from the number of nodes.
-        own, known_range = usually(n_edges / n_nodes, known[:, 1] / known[:, 0])
         edges = words.counted(n_edges, "edge")
         return Reason(what, f"{edges}, {own} per {words.node}; usually {known_range}")
 

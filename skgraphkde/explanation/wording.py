@@ -105,7 +105,7 @@ def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
         for k, value in enumerate((*groups.categories, *("",) * groups.has_others) or ("",)):
             kind = ""
             if k < len(groups.categories):
-                kind = f" ({_edge_kind(schema.edge_categories, value)})"
+                kind = f" ({', '.join(_edge_categories(schema.edge_categories, value))})"
             elif groups.categories:
                 kind = " of other kinds"
             fact = f"edge {noun}" if form == "mean" else f"{form}: {noun}{kind}"
@@ -260,10 +260,18 @@ def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> 
     return texts
 
 
-def _edge_kind(names: Sequence[str], value: Any) -> str:
+def _edge_categories(names: Sequence[str], value: Any) -> list[str]:
     """The category of an edge by itself, or its categories, in words."""
     values = value if len(names) > 1 else (value,)
-    return ", ".join(category_text(*x) for x in zip(names, values, strict=True))
+    return [category_text(*x) for x in zip(names, values, strict=True)]
+
+
+def _edge_kind(names: Sequence[str], value: Any, known: tuple) -> str:
+    """An edge by its categories alone: "via=a (mode=b)", or those that no known edge has."""
+    new = texts = _edge_categories(names, value)
+    if len(texts) > 1:
+        new = [text for i, text in enumerate(texts) if value[i] not in {x[i] for x in known}]
+    return ", ".join(new) or f"{texts[0]} ({', '.join(texts[1:])})"
 
 
 def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
@@ -286,7 +294,7 @@ def _edge_names(graph: GraphBatch, known: tuple, ends: list[str]) -> list[str]:
         if graph.edge_labels is not None:
             value = graph.edge_label_names[graph.edge_labels[arc]]
             if value not in known or graph.labels is None:
-                texts.append(_edge_kind(categories, value))
+                texts.append(_edge_kind(categories, value, known))
                 continue
             line = f"-{compared_words(categories, value)}{arrow}"
         a, b = (ends[u], ends[v]) if graph.directed else sorted((ends[u], ends[v]))

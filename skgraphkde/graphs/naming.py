@@ -113,9 +113,16 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
 
 
 def legible(value: Any) -> str:
-    """A category as text; quoted if nothing of it can be seen."""
+    """A category as text; quoted if it has blanks around it, or would read as several names.
+
+    Examples
+    --------
+    >>> legible("org:resource"), legible(-1), legible("x, kind=B"), legible("A ")
+    ('org:resource', '-1', "'x, kind=B'", "'A '")
+    """
     text = str(value)
-    return text if text.strip() else repr(text)
+    is_one = text.strip() == text and text and not any(x in text for x in (", ", " -> ", "=", " ("))
+    return text if is_one else f"'{text}'"
 
 
 def category_words(names: Sequence[str], value: Any) -> str:

@@ -277,12 +277,13 @@ class Numbers(View):
         is_odd = np.where(is_missing, ~may_lack, ~((low <= values) & (values <= high)))
         told = np.flatnonzero(is_odd if is_odd.any() else ~is_odd).tolist()
         place, part = int(rows.elements[row]), rows.part
-        is_rare = len(points.kinds) and not code  # and compared with all rare kinds
-        like = f"with a rare {rows.category or 'kind'}, too" if is_rare else "like it"
+        like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
+        if len(points.kinds):
+            like = "like it" if code else f"of a less common {rows.category or 'kind'}"
         said, ranges = [], []
         for j in told:
             _, known_range = usual(values[j], low[j], high[j])
-            if is_rare or self._is_finer(part):
+            if not code or self._is_finer(part):
                 known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} {like}"
             own = "missing" if is_missing[j] else number(values[j], DIGITS)
             said.append(f"{rows.names[j]} {own}")

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import compiled
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import known_name, usually
+from skgraphkde.graphs.naming import known_name, usual_range, usually
 from skgraphkde.graphs.refinement import factorize, refined
 from skgraphkde.graphs.relations import messages
 from skgraphkde.specification import at_least
@@ -615,8 +615,11 @@ class Neighbors(ComparedNeighborhoods):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """How many neighborhoods differ, see :meth:`View.reason`."""
-        own, known_range = usually(round(unusual.values[0] ** 2), np.rint(known**2))
-        words = graph.schema.words
+        n, known, words = round(unusual.values[0] ** 2), np.rint(known**2), graph.schema.words
+        low, high = usual_range(known)
+        if low <= n <= high:  # as far as it is written
+            return Reason(self.name, "")
+        own, known_range = usually(n, known)
         text = (
             f"about {own} surroundings of {words.nodes}, near and wide, differ from the most "
             f"similar {words.graphs}; usually {known_range}"

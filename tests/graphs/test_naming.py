@@ -2,7 +2,7 @@
 
 import pytest
 
-from skgraphkde.graphs.naming import listed, printable, shown
+from skgraphkde.graphs.naming import category_text, legible, listed, printable, shown
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,16 @@ from skgraphkde.graphs.naming import listed, printable, shown
 def test_printable(text, expected):
     assert printable(text) == shown(text) == expected
     assert expected.isprintable()
+
+
+@pytest.mark.parametrize(
+    "value", ["x, kind=B", "A -> B", "A (in 3 of 60 other graphs)", "a=b", " A", "A\n", " ", ""]
+)
+def test_a_value_that_reads_as_several_is_quoted(value):
+    assert legible(value) == f"'{value}'"
+    assert category_text("kind", value) == f"kind='{value}'"
+    for plain in ("Create PO", "org:resource", "http://a.b/c?d", "N+", "a,b", "f(x)", "a->b", -0.5):
+        assert legible(plain) == str(plain)
 
 
 def test_long_names_are_cut():

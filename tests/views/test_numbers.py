@@ -204,6 +204,35 @@ def test_numbers_of_a_graph_are_compared_with_graphs_of_the_same_category():
     assert unknown < scores[:40].min()  # compared with all graphs
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("schema", "others"),
+    [
+        ({"node_numbers": "ms", "node_categories": ("kind", "who")}, "in 240 nodes"),
+        (
+            {"graph_numbers": "sum", "graph_categories": "land"},
+            "in 16 of a less common land",
+        ),
+    ],
+)
+def test_it_is_said_with_what_a_number_of_no_common_kind_is_compared(schema, others):
+    """Nodes, each with a name of its own; a land that 8 of 60 graphs have, which is not rare."""
+
+    def graph(seed, land="it", total=500.0):
+        rng, draws = np.random.default_rng(seed), {"kind": list("abab")}
+        draws |= {"who": [f"{seed} {v}" for v in range(4)], "ms": lambda _: rng.normal(20)}
+        data = {"land": land, "sum": rng.normal(20 if land == "it" else total)}
+        return with_data(nx.path_graph(4), draws, **data)
+
+    known = [graph(i, "it" if i < 44 else ("at", "ch")[i % 2]) for i in range(60)]
+    new = graph(99, "at", total=20.0)
+    new.nodes[1]["ms"] = 500.0
+    detector = GraphKDEDetector(schema=GraphSchema(**schema)).fit(known)
+    said = explain(detector, [new], n_reasons=9)["reason"]
+    assert said.str.endswith(others).any(), said.tolist()
+    assert not said.str.contains("like it").any()
+
+
 @pytest.mark.parametrize("n_rare", [0, 1, 4])
 def test_a_few_graphs_of_rare_kinds_say_nothing_of_other_kinds(n_rare):
     """A single salary of an employer without a country is no measure of a payment for rent."""
