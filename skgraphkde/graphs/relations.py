@@ -16,15 +16,19 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import codes_in, with_data
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.refinement import Messages, hash64, quantize
+from skgraphkde.graphs.refinement import Messages, hash64, quantize, refined
 
 # Categories that are told apart; the others are one.
 MOST_CATEGORIES = 16
+# Edges around a node that tell apart categories that are equally frequent.
+N_ROUNDS = 2
 
 
 @dataclass(frozen=True)
 class EdgeGroups:
     """The categories of edges that are told apart: the 16 most frequent, and the others as one.
+
+    They are in the order of :func:`by_frequency`.
 
     Parameters
     ----------
@@ -44,11 +48,11 @@ class EdgeGroups:
         """Learn which categories are frequent."""
         if batch.edge_labels is None:
             return cls(batch.directed, (), False)
-        counts = np.bincount(batch.edge_labels, minlength=len(batch.edge_label_names))
-        present = np.flatnonzero(counts)
-        frequent = present[np.argsort(-counts[present], kind="stable")][:MOST_CATEGORIES]
-        categories = tuple(batch.edge_label_names[i] for i in np.sort(frequent))
-        return cls(batch.directed, categories, len(present) > len(frequent))
+        of_nodes = looks(batch)
+        ends = hash64(of_nodes)[batch.source_of_arc] + of_nodes[batch.adjacency.indices]
+        present = by_frequency(batch.edge_labels, ends)
+        categories = tuple(batch.edge_label_names[i] for i in present[:MOST_CATEGORIES])
+        return cls(batch.directed, categories, len(present) > len(categories))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,6 +80,51 @@ class EdgeGroups:
         if batch.edge_labels is None:
             return np.full(batch.adjacency.nnz, n_categories)
         return codes_in(batch.edge_label_names, self.categories, n_categories)[batch.edge_labels]
+
+
+def by_frequency(codes: np.ndarray, contents: np.ndarray) -> np.ndarray:
+    """Order categories so that other names, or another order of the graphs, change nothing.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,), int
+        The category of each of some things.
+    contents : ndarray of shape (n,), uint64
+        Hashes of these things, which decide on the order of equally frequent categories.
+
+    Returns
+    -------
+    ndarray of int
+        The categories that are there, the most frequent first.
+    """
+    counts = np.bincount(codes)
+    sums = np.zeros(len(counts), dtype=np.uint64)
+    np.add.at(sums, codes, hash64(contents))  # modulo 2^64
+    return np.lexsort((sums, -counts))[: np.count_nonzero(counts)]
+
+
+def looks(batch: GraphBatch) -> np.ndarray:
+    """Hash of each node by its graph and its surroundings, in which categories have no names.
+
+    They are known by their frequency.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,), uint64
+    """
+    of_parts = []
+    for labels in (batch.labels, batch.edge_labels):
+        of_parts.append(None if labels is None else np.bincount(labels)[labels])
+    colors, arcs = batch.degrees.astype(np.uint64), of_parts[1]
+    if of_parts[0] is not None:
+        colors = hash64(colors) + of_parts[0].astype(np.uint64)
+    *_, colors = refined(colors, messages(batch, arcs, weighted=False), N_ROUNDS)
+    of_graphs = np.add.reduceat(hash64(colors), batch.node_ptr[:-1])  # modulo 2^64
+    return colors + of_graphs[batch.graph_of_node]
 
 
 def relations(batch: GraphBatch) -> sp.csr_array | None:

@@ -16,6 +16,7 @@ from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, usually
+from skgraphkde.graphs.relations import by_frequency
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
@@ -432,10 +433,11 @@ def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) 
     """The most frequent categories, by their numbers of graphs, that several graphs have."""
     number = {value: i for i, value in enumerate(dict.fromkeys(values))}
     distinct = np.array([number[value] for value in values], dtype=np.int64)[codes]
-    pairs = np.unique(graph * len(number) + distinct)
-    n_graphs = np.bincount(pairs % len(number), minlength=len(number))
-    found = [x for x in number if n_graphs[number[x]] >= MIN_GRAPHS_PER_CATEGORY]
-    return tuple(sorted(found, key=lambda x: -n_graphs[number[x]])[:MOST_CATEGORIES])
+    pairs, counts = np.unique(graph * len(number) + distinct, return_counts=True)
+    n_graphs = np.bincount(pairs % len(number))
+    order, names = by_frequency(pairs % len(number), counts.astype(np.uint64)), list(number)
+    found = [names[i] for i in order if n_graphs[i] >= MIN_GRAPHS_PER_CATEGORY]
+    return tuple(found[:MOST_CATEGORIES])
 
 
 def triangles(graphs: sp.csr_array) -> np.ndarray:
