@@ -361,8 +361,6 @@ def plot_graph(
         centers = [*np.ravel(marked).astype(int).tolist(), *outlined]
         kinds = node_kinds(batch, category)
         nodes = _nodes_to_draw(batch, kinds, importance, centers)
-        if len(nodes) < batch.n_nodes and not centers:
-            outlined = [int(np.argmax(importance))]
         looks = _looks(batch, edge_categories)
         _draw_part(ax, batch, kinds, nodes, colors, looks, marked, outlined, numbered)
         if legend:

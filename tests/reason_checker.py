@@ -49,6 +49,9 @@ class Checker:
         names = self.schema.node_categories
         self.step = names[vocabulary.step] if names else None
         self.together = [names[i] for i in vocabulary.together] if names else []
+        self.named = "label" if "label" in names else self.step
+        # Categories that are written together.
+        self.tables = [x for x in (self.together, *([name] for name in names)) if x]
         self.read = 0
         nodes = [data for graph in known for data in graph.nodes.values()]
         edges = [data for graph in known for *_, data in graph.edges(data=True)]
@@ -149,19 +152,20 @@ class Checker:
     def _words(self, data, names):
         """Categories of a node or an edge, as they are written together."""
         if len(names) == 1:
-            value = data.get(names[0])
-            if str(value) in ("True", "False") and names[0] != "label":
-                return f"{names[0]}={value}"
-            return f"no {names[0]}" if value is None else str(value)
+            [name], value = names, data.get(names[0])
+            if value is None:
+                return f"no {name}"
+            is_plain = name == self.named or name in self.schema.edge_categories
+            is_word = is_plain and str(value) not in ("True", "False")
+            return str(value) if is_word else f"{name}={value}"
         first = "label" if "label" in names else names[0]
         rest = []
         for name in names:
             value = data.get(name)
             text = f"no {name}" if value is None else f"{name}={value}"
-            if name == "label" and value is not None:
-                text = str(value)
             if name == first:
-                head = text
+                is_word = value is not None and str(value) not in ("True", "False")
+                head = str(value) if is_word else text
             else:
                 rest.append({"True": name, "False": f"not {name}"}.get(str(value), text))
         return f"{head} ({', '.join(rest)})" if rest else head
@@ -175,20 +179,13 @@ class Checker:
         line = f"-{self._words(graph.edges[u, v], names)}{arrow}" if names else arrow
         return f"{a} {line} {b}"
 
-    def _tables(self, by):
-        """Categories that are written together; those of True and False have their names there."""
-        if by is not None:
-            return [[by]]
-        named = [[x] for x, values in self.values.items() if values & {"True", "False"}]
-        return [self.together, ["label"], *named]
-
-    def _things(self, graph, by=None):
+    def _things(self, graph):
         """All names of nodes, edges and the graph that reasons can write."""
         categories, found = self.schema.node_categories, set()
         for data in graph.nodes.values():
-            if by is None and categories:
+            if categories:
                 found.add(self._words(data, categories))
-            for name in categories if by is None else ():
+            for name in categories:
                 value = data.get(name)
                 text = f"{name}={value}" if name != "label" else str(value)
                 found.add(f"no {name}" if value is None else text)
@@ -199,35 +196,37 @@ class Checker:
                 called = called if categories[0] == "label" else f"{categories[0]}={called}"
             gap = f"without {' and '.join(lacks)}" if lacks else f"with {' and '.join(named)}"
             found.add(f"{called} {gap}")
-        for name in self.schema.graph_categories if by is None else ():
+        for name in self.schema.graph_categories:
             value = graph.graph.get(name)
             found.add(f"no {name}" if value is None else f"{name}={value}")
         for u, v in graph.edges:
-            tables = self._tables(by)
-            for names in tables:
-                if names and set(names) <= set(categories):
-                    found.add(self._edge_name(graph, u, v, names))
+            for names in self.tables:
+                found.add(self._edge_name(graph, u, v, names))
             for name in self.schema.edge_categories:
                 found.add(f"{name}={graph.edges[u, v].get(name)}")
-        for names in self._tables(by):
-            if names and set(names) <= set(categories):
-                found |= {self._node_and_neighbors(graph, v, names) for v in graph}
+        for names in self.tables:
+            found |= {self._node_and_neighbors(graph, v, names) for v in graph}
         return found | self._pairs(graph)
 
     def _node_and_neighbors(self, graph, v, names):
         """A node with all that is next to it, as they are written."""
-        near = Counter()
+        before, after = Counter(), Counter()
         for u, w, data in graph.edges(data=True):
             kinds = self.schema.edge_categories
             line = f"-{self._words(data, kinds)}- " if kinds else ""
-            for x, y, way in ((u, w, "to "), (w, u, "from ")):
+            for x, y, near in ((u, w, after), (w, u, before if self.directed else after)):
                 if x == v:
-                    other = self._words(graph.nodes[y], names)
-                    near[f"{way if self.directed else ''}{line}{other}"] += 1
-        told = [f"{x} ({n} times)" if n > 1 else x for x, n in sorted(near.items())]
-        linked = "linked only" if self.directed else "linked only with"
-        others = f"{linked} {' and '.join(told)}" if told else "without neighbors"
-        return f"{self._words(graph.nodes[v], names)} {others}"
+                    near[f"{line}{self._words(graph.nodes[y], names)}"] += 1
+        into, out = (
+            " and ".join(f"{x} ({n} times)" if n > 1 else x for x, n in sorted(near.items()))
+            for near in (before, after)
+        )
+        others = f"with {into or 'nothing'} before and {out or 'nothing'} after it"
+        if not self.directed:
+            others = f"linked only with {out}"
+        return (
+            f"{self._words(graph.nodes[v], names)} {others if into + out else 'without neighbors'}"
+        )
 
     def _pairs(self, graph):
         """Pairs of different steps with the same value of another category."""
@@ -291,9 +290,13 @@ class Checker:
         data = self._edges(graph, kind) if part == "edge" else graph.nodes.values()
         return sum(x.get(name) is None for x in data), len(data)
 
-    def missing(self, name, own, total, part, percent, usually, kind, other):
+    def missing(self, name, only, own, total, part, percent, usually, kind, other):
         if other:
             return None
+        low = number(usually.split(" to ")[0])
+        if (own == "none" or only is not None) != (number(percent) < low):
+            return f"{only} {own} of {total} is {percent}"
+        own = own.replace("none", "0")
         return self._share(lambda x: self._lacks(x, name, part, kind), own, total, percent, usually)
 
     def mean(self, name, part, own, usually, kind, other):
@@ -306,15 +309,12 @@ class Checker:
 
         return None if other else self._number(mean, own, usually)
 
-    def walks(self, how, own, steps, along, usually):
+    def walks(self, own, steps, along, usually):
         def share(graph):
             A = nx.to_numpy_array(graph if along else nx.Graph(graph), weight=None)
             degrees = np.maximum(A.sum(axis=1), 1)
             return np.diag(np.linalg.matrix_power(A / degrees[:, None], int(steps))).mean()
 
-        median = np.median([share(x) for x in self.others])
-        if (how == "fewer") != (share(self.graph) < median):
-            return f"{how} than {median}"
         return self._number(share, own, usually)
 
     def statistic(self, name, own, usually):
@@ -323,15 +323,11 @@ class Checker:
             degrees = [d for _, d in simple.degree]
             n_pieces = nx.number_connected_components(simple)
             return {
-                "variation of the number of neighbors": np.std(degrees),
+                "how much numbers of neighbors differ among nodes": np.std(degrees),
                 "most neighbors of one node": max(degrees),
-                "share of pairs of neighbors of one node that are linked, too": nx.transitivity(
-                    simple
-                ),
+                "share of chains of three nodes that close to a triangle": nx.transitivity(simple),
                 "number of separate pieces": n_pieces,
-                "edges more than it takes to link its nodes": simple.number_of_edges()
-                - len(simple)
-                + n_pieces,
+                "closed rounds of edges": simple.number_of_edges() - len(simple) + n_pieces,
             }[name]
 
         return self._number(value, own, usually)
@@ -339,7 +335,7 @@ class Checker:
     def ends(self, own, total, what, percent, usually):
         def count(graph):
             out, into = dict(graph.out_degree), dict(graph.in_degree)
-            one, none = (out, into) if what == "begins" else (into, out)
+            one, none = (out, into) if what.startswith("nothing") else (into, out)
             return sum(one[v] > 0 and not none[v] for v in graph), len(graph)
 
         return self._share(count, own, total, percent, usually)
@@ -358,13 +354,16 @@ class Checker:
             names,
         )
 
-    def rare(self, names, by=None):
-        owners = [self._things(x, by) for x in self.others]
+    def rare(self, how, names):
+        owners = [self._things(x) for x in self.others]
+        is_rare = max(int(n) for _, n, *_ in self._listed(names)) <= max(len(self.known) / 50, 1)
+        if "more" not in names and (how == "rare") != is_rare:
+            return f"not {how}"
         for name, n, total, here in self._listed(names):
             base = self._own_name(name + here)
             if here == "" and base in self._pairs(self.graph):
                 return "of whom?"
-            if base not in self._things(self.graph, by):
+            if base not in self._things(self.graph):
                 return f"the graph has no {base}"
             if total and int(number(total)) != len(self.others):
                 return f"{total} others are {len(self.others)}"
@@ -372,21 +371,20 @@ class Checker:
                 return f"{base} is in {sum(base in x for x in owners)}"
         return None if self._listed(names) else "no names"
 
-    def lacking(self, names, by=None):
-        owners = [self._things(x, by) for x in self.others]
+    def lacking(self, names):
+        owners = [self._things(x) for x in self.others]
         for name, n, total, _ in self._listed(names):
             n_owners = sum(name in x for x in owners)
-            if name in self._things(self.graph, by):
+            if name in self._things(self.graph):
                 return f"the graph has {name}"
             if n_owners != int(number(n)) or (total and int(number(total)) != len(self.others)):
                 return f"{name} is in {n_owners} of {len(self.others)}"
         return None if self._listed(names) else "no names"
 
-    def new(self, names, by=None, n=None, steps=None):
+    def new(self, names, n=None, steps=None):
         """Names of new parts; ways of several edges are as many names."""
-        own, others = self._things(self.graph, by), {
-            name for x in self.others for name in self._things(x, by)
-        }  # fmt: skip
+        own = self._things(self.graph)
+        others = {name for x in self.others for name in self._things(x)}
         is_all = not re.search(r", and \d+ more$", names)
         names = re.sub(r", and \d+ more$", "", names)
         all_names = re.findall(r"((?:[^,(]|\([^)]*\)|, here )+)(?:, |$)", names)
@@ -408,12 +406,7 @@ class Checker:
             return "no names"
         if n or steps:
             for u, v in self.graph.edges:
-                tables = self._tables(by)
-                written = {
-                    self._edge_name(self.graph, u, v, t)
-                    for t in tables
-                    if t and set(t) <= set(self.schema.node_categories)
-                }
+                written = {self._edge_name(self.graph, u, v, names) for names in self.tables}
                 written |= {
                     f"{x}={self.graph.edges[u, v].get(x)}" for x in self.schema.edge_categories
                 }
@@ -522,7 +515,7 @@ class Checker:
         named = "label" if "label" in self.schema.node_categories else self.step
         return part != "graph" and any(name != named for name in names)
 
-    def extreme(self, items, where, usually=None, rare=None, why=None, like=None):
+    def extreme(self, items, where, usually=None, why=None, like=None):
         rows, own, part = self._place(where)
         if own is None:
             return f"there is no {where}"
@@ -540,8 +533,8 @@ class Checker:
             if given is None or not is_close(value, given):
                 return f"{name} {value} is {given}"
             known = [x.get(name) for kind, x, _ in rows if kind == own["kind of it"]]
-            of_all = usually and usually + (f" in {like} like it" if like else "")
-            stated, is_rare = of_all or of_item, rare or " rare " in f"{of_item} {why}"
+            of_all = usually and usually + (f" in {like}" if like else "")
+            stated, is_rare = of_all or of_item, " with a rare " in f"{of_all} {of_item} {why}"
             n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
             if (is_rare or n_graphs < FEWEST[part]) and self._kinds(where):
                 if self.own >= 0:  # a fold is left out, of which the checker knows nothing
@@ -552,11 +545,11 @@ class Checker:
                     return f"{name} is that of a rare kind"
                 known = [x.get(name) for kind, x, _ in rows if kind in few]
             if stated:
-                like = re.search(r" in (\d+) like it$", stated)
+                like = re.search(r" in (\d+) (?:like it|with a rare \w+, too)$", stated)
                 n_given = sum(x is not None for x in known)
                 if like and number(like[1]) != n_given:
                     return f"{like[1]} like it are {n_given}"
-                if not like and not is_rare and self._is_finer(part, where):
+                if not like and self._is_finer(part, where):
                     return "the range of which?"
                 found = self._range(
                     re.sub("^usually | (in|among|with) .*$", "", stated), known, given
@@ -567,16 +560,18 @@ class Checker:
                 low, high = quantiles(known)
                 if not low <= given <= high:
                     return f"{given} is outside {low} to {high}"
-                near = re.search(rf"of ({NUMBER}) like it: ({NUMBER})(?: and ({NUMBER}))?$", why)
+                near = re.search(rf"of ({NUMBER}) {LIKE}: ({NUMBER})(?: and ({NUMBER}))?$", why)
                 if near:
                     given_others = [x for x in known if x is not None]
                     below = max(x for x in given_others if x <= given)
                     above = min(x for x in given_others if x >= given)
+                    if given in (below, above, low, high):
+                        return "no gap"
                     if number(near[1]) != len(given_others) or not (
                         is_close(near[2], below) and is_close(near[3] or near[2], above)
                     ):
                         return f"near {given} are {below} and {above}"
-                elif "together" not in why:
+                elif "combination" not in why:
                     return "near to what?"
         return None
 
@@ -655,11 +650,11 @@ def _usually(name="usually"):
     return USUALLY.replace("(", f"(?P<{name}>", 1)
 
 
+LIKE = r"(?:like it|with a rare \w+, too)"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"
 WHERE = r"(?P<where>(?:of (?:node|edge) .+?|of the graph|with .+?))"
-BY = r"(?: \((?P<by>\w+)\))?"
 Checker.PATTERNS = [
     (rf"{OWN} nodes?; {_usually()}", Checker.size),
     (rf"no edges at all; {_usually()}", Checker.no_edges),
@@ -671,7 +666,8 @@ Checker.PATTERNS = [
         Checker.no_node,
     ),
     (
-        rf"{OF} nodes? {PERCENT} have surroundings that no other graph has; {_usually()}",
+        rf"{OF} nodes? {PERCENT} (?:has|have) something around (?:it|them) that no other graph "
+        rf"has; {_usually()}",
         Checker.new_surroundings,
     ),
     (
@@ -679,44 +675,46 @@ Checker.PATTERNS = [
         Checker.nodes,
     ),
     (
-        rf"(?P<name>.+) is missing at {OF} (?P<part>node|edge)s?{KIND} {PERCENT}; {_usually()}",
+        rf"(?P<name>.+) is missing at (?P<only>only )?(?P<own>{NUMBER}|none) of "
+        rf"(?P<total>{NUMBER}) (?P<part>node|edge)s?{KIND} {PERCENT}; {_usually()}",
         Checker.missing,
     ),
     (rf"average (?P<name>.+) of (?P<part>nodes|edges){KIND}: {OWN}; {_usually()}", Checker.mean),
     (
-        r"(?P<how>fewer|more) round trips of (?P<steps>\d) edges(?P<along> along their directions)?"
-        rf": {OWN} of trips this long; {_usually()}",
+        rf"{OWN} of ways of (?P<steps>\d) edges(?P<along> along their directions)? end where they "
+        rf"began; {_usually()}",
         Checker.walks,
     ),
     (
-        rf"{OF} nodes where a way (?P<what>begins|ends) {PERCENT}; {_usually()}",
+        rf"{OF} nodes with (?P<what>nothing before and something|something before and nothing) "
+        rf"after them {PERCENT}; {_usually()}",
         Checker.ends,
     ),
     (rf"{OF} nodes without neighbors {PERCENT}; {_usually()}", Checker.isolated),
     (
-        r"(?P<name>variation of the number of neighbors|most neighbors of one node|"
-        r"share of pairs of neighbors of one node that are linked, too|number of separate pieces|"
-        rf"edges more than it takes to link its nodes): {OWN}; {_usually()}",
+        r"(?P<name>how much numbers of neighbors differ among nodes|most neighbors of one node|"
+        r"share of chains of three nodes that close to a triangle|number of separate pieces|"
+        rf"closed rounds of edges): {OWN}; {_usually()}",
         Checker.statistic,
     ),
-    (rf"rare{BY}: (?P<names>.+)", Checker.rare),
-    (rf"no edge{BY} (?P<names>.+ \(unlike .+\).*)", Checker.lacking),
+    (r"(?P<how>rare|unusual): (?P<names>.+)", Checker.rare),
+    (r"no edge (?P<names>.+ \(unlike .+\).*)", Checker.lacking),
     (r"no node (?:with )?(?P<names>.+ \(unlike .+\).*)", Checker.lacking),
-    (rf"never seen{BY}: (?P<names>.+)", Checker.new),
-    (rf"(?P<n>\d+) edges never seen{BY}: (?P<names>.+)", Checker.new),
-    (rf"(?P<steps>\d+) nodes in an order never seen{BY}: (?P<names>.+)", Checker.new),
+    (r"never seen: (?P<names>.+)", Checker.new),
+    (r"(?P<n>\d+) edges never seen: (?P<names>.+)", Checker.new),
+    (r"(?P<steps>\d+) nodes in an order never seen: (?P<names>.+)", Checker.new),
     (
         rf"{OWN} in common with the most similar graph, .+; {_usually()}",
         Checker.most_similar,
     ),
     (
-        rf"about {OWN} differences from the most similar graphs; {_usually()}",
+        rf"about {OWN} surroundings of nodes, near and wide, differ from the most similar graphs; "
+        rf"{_usually()}",
         Checker.differ,
     ),
     (
         rf"(?P<items>.+?) {WHERE}; {_usually()}"
-        r"(?: in (?P<like>\d+) like it)?"
-        r"(?P<rare> among rare nodes| among rare edges| with a rare \w+)?",
+        rf"(?: in (?P<like>\d+ {LIKE}))?",
         Checker.extreme,
     ),
     (
@@ -724,9 +722,9 @@ Checker.PATTERNS = [
         Checker.extreme,
     ),
     (
-        rf"(?P<items>.+?) {WHERE}: (?P<why>each is usual.*, but not together|"
-        r"in the usual range.*, but in a gap; "
-        rf"nearest of {NUMBER} like it: {NUMBER}(?: and {NUMBER})?)",
+        rf"(?P<items>.+?) {WHERE}: (?P<why>each number is usual, their combination is not|"
+        r"in the usual range, but in a gap; "
+        rf"nearest of {NUMBER} {LIKE}: {NUMBER}(?: and {NUMBER})?)",
         Checker.extreme,
     ),
     (rf"(?P<items>.+\)) {WHERE}", Checker.extreme),

@@ -169,9 +169,9 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
         "degree=0": "6 of 12 nodes (50%) have no neighbors; usually 25%",
         "degree=2-3": "6 of 12 nodes (50%) have 2 to 3 neighbors; usually 25%",
         "degree=4-7": "6 of 12 nodes (50%) have 4 or more neighbors; usually 25%",
-        "return_3": "more round trips of 3 edges: 50% of trips this long; usually 25%",
-        "directed_return_2": "more round trips of 2 edges along their directions: 50% of trips "
-        "this long; usually 25%",
+        "return_3": "50% of ways of 3 edges end where they began; usually 25%",
+        "directed_return_2": "50% of ways of 2 edges along their directions end where they began; "
+        "usually 25%",
         "log(1+out a edges)": "6 edges (via=a), 0.5 per node; usually 0.25",
         "out b my wait": "average my wait of edges (via=b): 0.5; usually 0.25",
         "out b my wait missing": "my wait is missing at 6 of 12 edges (via=b) (50%); usually 25%",
@@ -187,4 +187,11 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
     assert one == "1 of 12 nodes (8%) has 1 neighbor; usually 25%"
     none = feature_words(found["degree=1"], 0, np.array([0.0, 0.5, 1.0]), 12, words, "other graphs")
     assert none == "no node has 1 neighbor; 2 of 3 other graphs have one"
+    few = [
+        feature_words(found["temp missing missing"], k / 12, known, 12, words, "") for k in (0, 1)
+    ]
+    assert few == [
+        "temp missing is missing at none of 12 nodes (0%); usually 25%",
+        "temp missing is missing at only 1 of 12 nodes (8%); usually 25%",
+    ]
     assert found["out b my wait"].fact == found["out a my wait"].fact == "edge my wait"

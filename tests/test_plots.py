@@ -261,7 +261,7 @@ def test_of_a_large_graph_the_part_around_what_matters_is_drawn():
     np.testing.assert_allclose(nodes_of(ax).get_facecolor(), colors)
     assert len(ax.patches) == graph.subgraph(shown).number_of_edges()
     assert ax.get_legend().get_title().get_text() == "60 of 200 nodes"
-    assert shown[np.argmax(nodes_of(ax).get_linewidth())] == 150
+    assert np.ptp(nodes_of(ax).get_linewidth()) == 0  # a ring would be one that reasons name
     pieces = nx.disjoint_union(nx.path_graph(5), nx.path_graph(100))
     assert len(nodes_of(drawn(pieces, outlined=[2])).get_offsets()) == 5
 

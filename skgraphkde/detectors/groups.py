@@ -19,7 +19,7 @@ from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL
-from skgraphkde.views.categories import compared_words
+from skgraphkde.views.categories import Vocabulary, compared_words
 from skgraphkde.views.neighborhoods import (
     Neighborhoods,
     NeighborhoodView,
@@ -127,7 +127,7 @@ def _things(model: GraphModel) -> Iterator[Things]:
     graphs = model.references
     if graphs.labels is not None:
         for name, values in graphs.values_by_category("node").items():
-            yield _pairs(graphs, name, values)
+            yield _pairs(graphs, model.categories.vocabulary, name, values)
     view = model.first(NeighborhoodView)
     if view is not None:
         known = view.neighborhoods_
@@ -135,7 +135,7 @@ def _things(model: GraphModel) -> Iterator[Things]:
             yield _neighborhoods(graphs, known, radius, numbers)
 
 
-def _pairs(graphs: GraphBatch, name: str, values: tuple) -> Things:
+def _pairs(graphs: GraphBatch, vocabulary: Vocabulary, name: str, values: tuple) -> Things:
     """Edges, by one category of the nodes at their ends and by their own."""
     distinct = dict.fromkeys(values)
     code = codes_in(values, distinct)[graphs.labels]
@@ -144,9 +144,8 @@ def _pairs(graphs: GraphBatch, name: str, values: tuple) -> Things:
         source, target = np.minimum(source, target), np.maximum(source, target)
     edge = np.zeros_like(source) if graphs.edge_labels is None else np.asarray(graphs.edge_labels)
     pairs, thing = np.unique([source, target, edge], axis=1, return_inverse=True)
-    texts = [compared_words([name], value) for value in distinct]
+    texts = [vocabulary.words_of((name,), (value,)) for value in distinct]
     arrow = "->" if graphs.directed else "-"
-    several = len(graphs.schema.node_categories) > 1
 
     def words(i: int) -> str:
         u, v, e = pairs[:, i].tolist()
@@ -154,9 +153,8 @@ def _pairs(graphs: GraphBatch, name: str, values: tuple) -> Things:
         if graphs.edge_labels is not None:
             kind = compared_words(graphs.schema.edge_categories, graphs.edge_label_names[e])
             line = f"-{kind}{arrow}"
-        says_name = any(x.startswith(f"{name}=") for x in (texts[u], texts[v]))
-        start = f"{name} " if several and not says_name else ""
-        return f"{start}{texts[u]} {line} {texts[v]}"
+        a, b = (texts[u], texts[v]) if graphs.directed else sorted((texts[u], texts[v]))
+        return f"{a} {line} {b}"
 
     return Things(_owners(thing.ravel(), graphs.graph_of_arc, len(graphs)), words)
 
@@ -170,13 +168,14 @@ def _neighborhoods(
     def words(i: int) -> str:
         node, called = first[i], graphs.schema.words
         n = int(graphs.degrees[node])
-        what = f"one {called.node} with {n} neighbor{'s' * (n != 1)}"
+        what, joint = f"one {called.node} with {n} neighbor{'s' * (n != 1)}", "and"
         if known.vocabulary.by_label:
             label = graphs.label_names[graphs.labels[node]]
-            what = compared_words(graphs.schema.node_categories, label)
+            what, joint = compared_words(graphs.schema.node_categories, label), "with"
+        near = "before and after" if graphs.directed else "next to it"
         if radius > 1:
-            return f"the same {called.nodes} around {what}, up to {radius} {called.edges} away"
-        return f"the same neighbors of {what}" if radius else what
+            near = f"up to {radius} {called.edges} away"
+        return f"{what} {joint} the same {called.nodes} {near}" if radius else what
 
     return Things(_owners(thing, graphs.graph_of_node, len(graphs)), words)
 
@@ -243,7 +242,7 @@ def _statistics_words(statistics: Statistics | None, members: np.ndarray) -> str
     low, high = np.nanquantile(known, USUAL, axis=0, method="nearest")
     is_odd = (own > high).all(axis=0) | (own < low).all(axis=0)
     if not is_odd.any():
-        return "no single thing, but many small ones together"
+        return "no single thing sets them apart, only many small ones together"
     standardized = _metric(statistics, len(statistics.table_)).standardized(own)
     j = int(np.where(is_odd, abs(standardized).min(axis=0), -1.0).argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]

@@ -6,13 +6,13 @@ Each reason is said in words, with the nodes and edges that it concerns.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skgraphkde.detectors.model import GraphModel
-from skgraphkde.explanation.properties import Properties
+from skgraphkde.explanation.properties import FEWEST, Properties
 from skgraphkde.explanation.wording import (
     HERE,
     LONGEST,
@@ -157,7 +157,9 @@ class Profiles:
         for j in order.tolist():
             if self._is_usual(i, j):
                 continue
-            reason = self._reason(i, j)
+            reason = self._reason(i, j, stated)
+            if not reason.text:
+                continue
             about = set(reason.about or (reason.what,))
             if 2 * len(about - stated) >= len(about):
                 stated |= about
@@ -190,14 +192,14 @@ class Profiles:
         known = self.properties.known[:, j]
         return known if self.reference[i] < 0 else np.delete(known, self.reference[i])
 
-    def _reason(self, i: int, j: int) -> Reason:
+    def _reason(self, i: int, j: int, stated: Set[str] = frozenset()) -> Reason:
         column, view = self.columns[j], self.properties.view_of[j]
         if view is None:
             of_kind = {
                 "size": self._size,
                 "feature": self._feature,
                 "missing": self._missing,
-                "new": self._new,
+                "new": lambda i, j: self._new(i, j, stated),
                 "rare": self._rare,
             }
             return of_kind[column.kind](i, j)
@@ -271,19 +273,6 @@ class Profiles:
             element, index = "node", np.unique(np.column_stack(counts.ends(graph, kind))[index])
         return places(graph, element, index)
 
-    def _by(self, kind: str, names: Sequence[str]) -> str:
-        """The category by which alone parts are told apart, in parentheses.
-
-        "" for labels, and if all names have it.
-        """
-        counts = self.properties.counts
-        together = kind in ("edges", "edges label", "surroundings", "surroundings label")
-        compared = counts.edges | counts.surroundings
-        if together or kind not in compared:
-            return ""
-        category = counts.vocabulary.names[compared[kind][0]]
-        return "" if all(f"{category}=" in name for name in names) else f" ({category})"
-
     def _missing(self, i: int, j: int) -> Reason:
         """What nearly all known graphs have, the most common first."""
         kind, properties = self.columns[j].what, self.properties
@@ -293,7 +282,7 @@ class Profiles:
         index = index[np.argsort(-n_graphs[index], kind="stable")]
         names = [properties.name_of(kind, x) for x in index.tolist()]
         element, category = properties.counts.about[kind]
-        noun = getattr(self.words, element) + self._by(kind, names)
+        noun = getattr(self.words, element)
         noun += " with" if category not in ("", "label") else ""
         text, more = self._seen(
             f"no {noun} ", "unlike", dict(zip(names, n_graphs[index], strict=True)), i
@@ -310,7 +299,8 @@ class Profiles:
             seen.append(f"{base} ({how} {n}{'' if seen else of_all}){here}{who}")
         return in_two_lines(start, seen)
 
-    def _new(self, i: int, j: int) -> Reason:
+    def _new(self, i: int, j: int, stated: Set[str]) -> Reason:
+        """What no known graph has; edges that other reasons have stated are not named again."""
         kind, counts, words = self.columns[j].what, self.properties.counts, self.words
         graph, keys, own, once = self._parts(i, j)
         index = np.flatnonzero(once & self.properties.new_parts(graph, kind, keys, own))
@@ -319,14 +309,15 @@ class Profiles:
             kind = next(
                 x
                 for x in counts.surroundings
-                if self.properties.new_parts(graph, x, tables[x], own)[index].all()
+                if counts.known[x].is_new(tables[x], own)[index].all()
             )
         texts = part_names(graph, kind, counts)
-        names = [name for name, _ in Counter(texts[x] for x in index).most_common()]
         element, category = counts.about[kind]
-        start, facts = "never seen", tuple(names)
+        odd = {x: f"odd edge {x}" for x in index.tolist() if element == "edge"}
+        index = np.array([x for x in odd if odd[x] not in stated] or index)
+        names = [name for name, _ in Counter(texts[x] for x in index).most_common()]
+        start, facts = "never seen", tuple(odd.values()) or tuple(names)
         if element == "edge":
-            facts = tuple(f"odd edge {x}" for x in index.tolist())
             if graph.directed:
                 names = ways(graph, kind, counts, index)
             told = {texts[x] for x in index}
@@ -338,7 +329,7 @@ class Profiles:
             if 1 < n == len(index) and is_path:
                 start = f"{n + 1} {words.nodes} in an order never seen"
             names = list(dict.fromkeys(names))
-        text, more = in_two_lines(f"{start}{self._by(kind, names)}: ", names)
+        text, more = in_two_lines(f"{start}: ", names)
         # Of one category with two values, the share of the other follows.
         about = (*facts, category) if category else facts
         if kind in counts.surroundings:
@@ -353,7 +344,8 @@ class Profiles:
         index, texts = np.flatnonzero(once & is_rare), part_names(graph, kind, counts)
         index = index[np.argsort(n_graphs[index], kind="stable")]
         n_of = {texts[x]: n_graphs[x] for x in index}
-        text, more = self._seen(f"rare{self._by(kind, list(n_of))}: ", "in", n_of, i)
+        is_rare = max(n_of.values()) <= max(FEWEST * self.model.n_training_graphs, 1)
+        text, more = self._seen("rare: " if is_rare else "unusual: ", "in", n_of, i)
         where, about = self._places(graph, kind, index), tuple(n_of)
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())

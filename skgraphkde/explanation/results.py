@@ -18,11 +18,14 @@ from skgraphkde.detectors.groups import find_groups
 from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
 from skgraphkde.explanation.reasons import Profiles, RankedReason
-from skgraphkde.explanation.wording import checked_names
+from skgraphkde.explanation.wording import as_fact, checked_names, in_two_lines
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats.networkx import node_ids
 
 __all__ = ["explain", "results"]
+
+# Weak reasons that are told together, where nothing single is unusual.
+N_WEAK = 3
 
 
 class Judgement(NamedTuple):
@@ -59,12 +62,16 @@ class Judgement(NamedTuple):
     def why(self) -> str | None:
         """The main reason in words; None if a graph has none.
 
-        An anomaly of many weak reasons has the view that is most surprised.
+        Without an unusual reason, it is the few strongest ones; without any, that of an anomaly is
+        the view that is most surprised.
         """
         if self.is_confirmed and self.decision < 0:
             return "judged normal by you"
         if self.unusual:
             return self.unusual[0].text
+        weak = [as_fact(x.text) for x in self.reasons[:N_WEAK] if x.strength > 0]
+        if weak:
+            return in_two_lines("nothing single stands out; most: ", weak)[0]
         if self.is_anomaly and self.surprised:
             return f"many small things, most of all in {self.surprised}"
         return None
@@ -413,8 +420,8 @@ def results(
         - group : number, from 1 on, of a small group of training graphs that are alike and unlike
           all others, flagged or not; missing for most graphs, and for new ones;
         - reason : the first that :func:`explain` gives, in words; if its strength is below 1, the
-          view that is most surprised for an anomaly, and missing for a normal graph, as for
-          detectors other than :class:`~skgraphkde.GraphKDEDetector`.
+          first three; missing if there is none, as for detectors other than
+          :class:`~skgraphkde.GraphKDEDetector`.
 
     Raises
     ------
@@ -442,7 +449,7 @@ def results(
     check_alpha(alpha)
     batch, own = to_judge(detector, graphs)
     ids = node_names_of(detector, graphs)
-    judged = judge(detector, batch, n_reasons=1, node_names=ids, own=own)
+    judged = judge(detector, batch, n_reasons=N_WEAK, node_names=ids, own=own)
     frame = pd.DataFrame({"name": _names_of(batch)})
     if names is not None:
         frame["name"] = pd.Series(checked_names(names, len(batch)), dtype=object)

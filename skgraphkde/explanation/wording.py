@@ -143,10 +143,10 @@ def feature_words(
         return f"{k} of {words.counted(n, 'node')} ({number}) {verb} {rest}; usually {known_range}"
     if form == "missing":
         of = words.counted(n, feature.of) + feature.kind
-        return f"{what} is missing at {k} of {of} ({number}); usually {known_range}"
+        only = "only " if k and own < np.nanmedian(known) else ""
+        return f"{what} is missing at {only}{k or 'none'} of {of} ({number}); usually {known_range}"
     if form == "walk":
-        how = "fewer" if own < np.nanmedian(known) else "more"
-        return f"{how} round trips of {what}: {number} of trips this long; usually {known_range}"
+        return f"{number} of ways of {what} end where they began; usually {known_range}"
     if form == "count":
         if not k:
             return f"no {words.edge}{feature.kind}; {others} one"
@@ -154,6 +154,12 @@ def feature_words(
         return f"{edges}, {number} per {words.node}; usually {known_range}"
     of = words.nodes if feature.of == "node" else words.edges + feature.kind
     return f"average {what} of {of}: {number}; usually {known_range}"
+
+
+def as_fact(text: str) -> str:
+    """A reason as one of several facts in a sentence: "7 nodes (usually 5 to 6)"."""
+    start, usually, known_range = text.partition("; usually ")
+    return f"{start} (usually {known_range})" if usually else text
 
 
 def in_two_lines(start: str, names: Sequence[str]) -> tuple[str, str]:
@@ -199,8 +205,7 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
     if kind in counts.surroundings:
         return _surrounding_names(graph, counts, kind)
     if element == "edge":
-        at_ends = [counts.vocabulary.names[i] for i in counts.edges[kind]]
-        return _edge_names(graph, counts.vocabulary.edge_labels, _end_names(graph, at_ends))
+        return _edge_names(graph, counts.vocabulary.edge_labels, _end_names(graph, kind, counts))
     codes = graph.labels if element == "node" else graph.graph_labels
     if category:
         values = graph.values_by_category(element)[category]
@@ -231,24 +236,27 @@ def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[st
 
 def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> list[str]:
     """Each node with all its edges and neighbors, in words."""
-    names = tuple(counts.vocabulary.names[i] for i in counts.surroundings[kind])
-    nodes = _end_names(graph, names)
-    around: list[Counter[str]] = [Counter() for _ in nodes]
+    nodes = _end_names(graph, kind, counts)
+    before, after = ([Counter[str]() for _ in nodes] for _ in range(2))
     for arc, (u, v) in enumerate(zip(graph.source_of_arc, graph.adjacency.indices, strict=True)):
         line = ""
         if graph.edge_labels is not None:
             value = graph.edge_label_names[graph.edge_labels[arc]]
             line = f"-{compared_words(graph.schema.edge_categories, value)}- "
-        if graph.directed:
-            around[v][f"from {line}{nodes[u]}"] += 1
-            line = f"to {line}"
-        around[u][f"{line}{nodes[v]}"] += 1
-    texts, linked = [], "linked only" if graph.directed else "linked only with"
-    for node, near in zip(nodes, around, strict=True):
-        told = [f"{x} ({n} times)" if n > 1 else x for x, n in sorted(near.items())]
-        texts.append(
-            f"{node} {linked} {' and '.join(told)}" if told else f"{node} without neighbors"
+        after[u][f"{line}{nodes[v]}"] += 1
+        before[v][f"{line}{nodes[u]}"] += 1
+    texts = []
+    for node, *near in zip(nodes, before, after, strict=True):
+        into, out = (
+            " and ".join(f"{x} ({n} times)" if n > 1 else x for x, n in sorted(side.items()))
+            for side in near
         )
+        if not into and not out:
+            texts.append(f"{node} without neighbors")
+        elif graph.directed:
+            texts.append(f"{node} with {into or 'nothing'} before and {out or 'nothing'} after it")
+        else:
+            texts.append(f"{node} linked only with {out}")
     return texts
 
 
@@ -258,13 +266,15 @@ def _edge_kind(names: Sequence[str], value: Any) -> str:
     return ", ".join(category_text(*x) for x in zip(names, values, strict=True))
 
 
-def _end_names(graph: GraphBatch, names: Sequence[str]) -> list[str]:
-    """The categories of each node that have these names, in words; "" without categories."""
+def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
+    """The categories of each node that a table compares, in words; "" without categories."""
     if graph.labels is None:
         return [""] * graph.n_nodes
-    by_category = graph.values_by_category("node")
+    by_category, vocabulary = graph.values_by_category("node"), counts.vocabulary
+    compared = counts.edges | counts.surroundings
+    names = tuple(vocabulary.names[i] for i in compared[kind])
     values: Any = zip(*(by_category[name] for name in names), strict=True)
-    words = [compared_words(names, x if len(names) > 1 else x[0]) for x in values]
+    words = [vocabulary.words_of(names, x) for x in values]
     return [words[code] for code in np.asarray(graph.labels)]
 
 
@@ -298,7 +308,7 @@ def ways(graph: GraphBatch, kind: str, counts: CategoryCounts, arcs: np.ndarray)
     arcs : ndarray of int
     """
     texts = part_names(graph, kind, counts)
-    ends = _end_names(graph, [counts.vocabulary.names[i] for i in counts.edges[kind]])
+    ends = _end_names(graph, kind, counts)
     found: list[str] = []
     at: dict[int, int] = {}  # the last nodes of these
     for arc in arcs.tolist():

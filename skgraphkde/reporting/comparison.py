@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from skgraphkde.graphs.naming import category_text, legible, number, shown
 
 # Graphs are about as large if one has at most so many times as many nodes as the other.
 SIZE = 1.5
+# Share of the references with the lowest scores: these are not shown as usual ones.
+ODDEST = 0.1
 # Digits of a number.
 DIGITS = 6
 
@@ -27,24 +30,30 @@ class Difference(NamedTuple):
 
 
 class UsualGraphs:
-    """The references that are judged normal, among which a graph has a nearest one.
+    """The references that nobody would call odd, among which a graph has a nearest one.
+
+    They are not flagged, and, if others remain, neither in a group nor in the oddest tenth.
 
     Parameters
     ----------
     detector : GraphKDEDetector
         Fitted.
+    grouped : sequence of int, default=()
+        Indices of the training graphs that are in groups, see :class:`Judgement`.own.
     """
 
-    def __init__(self, detector: GraphKDEDetector) -> None:
+    def __init__(self, detector: GraphKDEDetector, grouped: Sequence[int] = ()) -> None:
         self.model = model = detector.model_
         scores = model.leave_one_out()[model.reference_index]
-        self.is_usual = scores >= float(detector.offset_)
+        is_usual = scores >= float(detector.offset_)
+        is_plain = ~np.isin(model.reference_index, grouped) & (scores > np.quantile(scores, ODDEST))
+        self.is_usual = is_usual & is_plain if (is_usual & is_plain).any() else is_usual
         self.data = data_of(model.references)
         names = model.references.schema.graph_categories
         kinds = [[x[name] for name in names] for x in self.data]
         self.kinds = np.array(kinds, dtype=object)  # (n_references, n_categories)
 
-    def nearest(self, graph: GraphBatch, judged: Judgement) -> tuple[int, bool]:
+    def nearest(self, graph: GraphBatch, judged: Judgement) -> tuple[int, str]:
         """The nearest usual reference of the same kind and size.
 
         Those of about as many nodes come first; of these, those that share most categories.
@@ -60,14 +69,15 @@ class UsualGraphs:
         -------
         reference : int
             Its position; -1 if no other reference is usual.
-        is_alike : bool
-            False if none has about as many nodes and the same categories.
+        lacks : str
+            "size" if none has about as many nodes; "kind" if none of these has the same
+            categories; else "".
         """
         candidates = self.is_usual.copy()
         own = self.model.references_of(np.array([judged.own]))[0]
         candidates[own] &= own < 0
         if not candidates.any():
-            return -1, False
+            return -1, ""
         ratio = self.model.references.n_nodes_per_graph / graph.n_nodes
         is_alike = candidates & (ratio <= SIZE) & (ratio >= 1 / SIZE)
         has_size = bool(is_alike.any())
@@ -78,16 +88,33 @@ class UsualGraphs:
         candidates &= n_same == n_same[candidates].max()
         distances = self.model.distances(graph, view=judged.view)[0]
         nearest = int(np.where(candidates, distances, np.inf).argmin())
-        return nearest, has_size and n_same[nearest] == len(kind)
+        lacks = "" if n_same[nearest] == len(kind) else "kind"
+        return nearest, lacks if has_size else "size"
 
-    def differences(self, graph: GraphBatch, reference: int) -> list[Difference]:
-        """Sizes of a graph and a reference, then the data and the counts that differ."""
+    def differences(
+        self, graph: GraphBatch, reference: int, named: Collection[str] = ()
+    ) -> list[Difference]:
+        """Sizes of a graph and a reference, some numbers, then data and counts that differ.
+
+        Parameters
+        ----------
+        graph : GraphBatch
+            Of one graph.
+        reference : int
+        named : collection of str, default=()
+            Names of numbers of nodes and edges to show.
+        """
         other, words = self.model.references[reference], graph.schema.words
         n_edges, n_edges_of_other = graph.n_edges_per_graph[0], other.n_edges_per_graph[0]
         found = [
             Difference(words.nodes, str(graph.n_nodes), str(other.n_nodes)),
             Difference(words.edges, str(n_edges), str(n_edges_of_other)),
         ]
+        for part, noun in (("node", words.nodes), ("edge", words.edges)):
+            for i, name in enumerate(getattr(graph.schema, f"{part}_columns")):
+                if name in named:
+                    pair = (_range(np.asarray(x.data(part).numbers)[:, i]) for x in (graph, other))
+                    found.append(Difference(f"{shown(name)} of {noun}", *pair))
         (data,) = data_of(graph)
         for name, value in data.items():
             if value != self.data[reference][name]:
@@ -114,6 +141,14 @@ def _in_words(value: object) -> str:
     if isinstance(value, float):
         return "" if np.isnan(value) else number(value, DIGITS)
     return "" if value is None else shown(legible(value))
+
+
+def _range(x: np.ndarray) -> str:
+    """The range and the mean of numbers, in words; "" if there are none."""
+    x = x[~np.isnan(x)]
+    return (
+        f"{number(x.min())} to {number(x.max())}, on average {number(x.mean())}" if len(x) else ""
+    )
 
 
 def _counts(graph: GraphBatch) -> Counter[str]:

@@ -18,6 +18,8 @@ from skgraphkde.views import Novelty
 LARGEST = 5
 # A view is surprised beyond minus the logarithm of this p-value.
 SURPRISED = -np.log(0.1)
+# Share of the fullest color of a graph that is hardly seen beside it.
+FAINT = 0.1
 # Number of references in a sample, and the quantile of their shares that colors are scaled by.
 SAMPLE, USUAL = 20, 0.9
 
@@ -37,6 +39,11 @@ class Nodes(NamedTuple):
         if self.is_new is not None and (self.is_near or self.shares is None):
             return "new" if self.is_new.any() else ""
         return "" if self.shares is None else "shares"
+
+    @property
+    def has_blue(self) -> bool:
+        """True if a color shows a node that makes the graph like others."""
+        return self.shares is not None and self.shares.min() < -FAINT * np.abs(self.shares).max()
 
 
 def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) -> Nodes:

@@ -20,6 +20,7 @@ draw(document.querySelector("header"));
 const articles = [...document.querySelectorAll("article[data-graph]")];
 const nameOf = new Map(articles.map((x) => [x.dataset.graph, x.querySelector("h3").textContent]));
 
+const hasGroups = document.querySelector("#graphs tr[data-graphs*=' ']");
 const options = {
   order: [], // as they are: the oddest first
   autoWidth: false,
@@ -30,16 +31,21 @@ const options = {
   deferRender: true,
   pageLength: 25,
   layout: { topStart: document.querySelector(".tools"), topEnd: "search", bottomStart: "info", bottomEnd: "paging" },
-  language: { thousands: "", search: "Filter", info: "_START_ to _END_ of _TOTAL_ rows", infoFiltered: "(_MAX_ in all)", infoEmpty: "", zeroRecords: "No graph matches." },
+  language: { thousands: "", search: "Filter", info: `_START_ to _END_ of _TOTAL_ rows${hasGroups ? "; a group is one" : ""}`, infoFiltered: "(_MAX_ in all)", infoEmpty: "", zeroRecords: "No graph matches." },
 };
 const table = new DataTable("#graphs", options);
 document.documentElement.classList.add("ready");
 const tables = new Map([["graphs", table]]);
-if (document.getElementById("groups")) {
+const folds = document.querySelectorAll("details.fold");
+for (const fold of folds) {
+  const { id } = fold.querySelector("table");
   const bottom = { topStart: null, topEnd: null, bottomStart: null, bottomEnd: null };
-  const groups = new DataTable("#groups", { ...options, layout: bottom, paging: false });
-  tables.set("groups", groups);
-  table.on("search.dt", () => groups.search(table.search()).draw()); // one filter for both
+  const folded = new DataTable(`#${id}`, { ...options, layout: bottom, paging: false });
+  tables.set(id, folded);
+  table.on("search.dt", () => { // one filter for all
+    folded.search(table.search()).draw();
+    if (table.search() && folded.rows({ search: "applied" }).any()) fold.open = true;
+  });
 }
 
 function toggle(line) {
@@ -120,7 +126,7 @@ function show() {
     }
   }
   const n = verdicts.size;
-  save.textContent = n ? `Save ${n} verdict${n > 1 ? "s" : ""}` : "Save verdicts";
+  save.textContent = n ? `Save ${n} verdict${n > 1 ? "s" : ""}` : "Save verdicts (none is marked)";
   save.disabled = !n;
 }
 
@@ -172,6 +178,7 @@ if (save) {
 
 addEventListener("beforeprint", () => {
   document.documentElement.classList.remove("dark"); // which is the table's own
+  for (const fold of folds) fold.open = true;
   table.page.len(-1).draw();
 });
 addEventListener("afterprint", () => {

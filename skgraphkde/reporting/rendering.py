@@ -29,7 +29,8 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.results import Judgement, group_numbers
 from skgraphkde.explanation.wording import learned_words
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import known_name, listed, shown
+from skgraphkde.graphs.naming import listed, shown
+from skgraphkde.graphs.naming import number as printed
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 from skgraphkde.reporting import pictures
@@ -50,6 +51,8 @@ MOST_NAMES = 20
 BRIEF, LONGEST = 160, 1_000
 # Colors of nodes are full at this multiple of the share that is usual in known graphs.
 FULL = 3
+# A normal score that is closer to the threshold, relative to it, counts as equal.
+CLOSE = 1e-6
 # A text that spreadsheets would run, and no number; also with what keeps them from it before it.
 FORMULA = re.compile(r"^'*([=@]|[+-](?![0-9.,]+(e[+-]?[0-9]+)?%?$))")
 HERE = Path(__file__).parent
@@ -75,7 +78,7 @@ class Row(NamedTuple):
     @property
     def reason(self) -> str:
         """The main reason."""
-        return shown(self.judged.why or "nothing unusual", BRIEF)
+        return shown(self.judged.why or "nothing single stands out", BRIEF)
 
     @property
     def brief(self) -> str:
@@ -91,9 +94,9 @@ class GroupRow(NamedTuple):
     shared: str
 
     @property
-    def verdict(self) -> str:
-        """An anomaly if one of them is flagged."""
-        return self.members[0].judged.verdict
+    def n_anomalies(self) -> int:
+        """The number of members that are flagged."""
+        return sum(row.judged.is_anomaly for row in self.members)
 
     @property
     def data(self) -> dict[str, str]:
@@ -126,7 +129,7 @@ class Compared(NamedTuple):
 
     reference: int  # its position
     name: str
-    is_alike: bool  # in its categories and its size
+    lacks: str  # "size" or "kind" if it is of another one; else ""
     differences: list[Difference]
 
 
@@ -169,11 +172,14 @@ def render(
         The rank of each graph, by name, on a page before.
     """
     are_known = any(row.judged.own >= 0 for row in graphs)  # each was judged by the others
-    verdicts = detector.verdicts_ if are_known else None
+    verdicts = detector.verdicts_ if are_known else np.zeros(len(graphs))
     rows = _with_rises(_with_verdicts(_with_selection(graphs, alpha), verdicts), earlier)
     entries, small_groups = _entries(rows, groups)
+    given = [row for row in rows if row.given]
+    grouped = [graphs[i].judged.own for members, _ in groups for i in members.tolist()]
     with during(0.0, 0.6):
-        details, drawings = _details(detector, {x.number: x for x in rows}, drawn, known_names)
+        by_number = {x.number: x for x in rows}
+        details, drawings = _details(detector, by_number, drawn, known_names, grouped)
     words = detector.schema_.words
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
     predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
@@ -190,14 +196,16 @@ def render(
         version=__version__,
         detector=detector,
         words=words,
-        has_kinds=bool(detector.schema_.graph_categories),
+        kinds=listed(detector.schema_.graph_categories),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,
         calibration=detector.calibration_,
         alpha=alpha,
         entries=entries,
         small_groups=small_groups,
-        n_listed=sum(len(x.members) or 1 for x in entries + small_groups),
+        given=given,
+        n_listed=sum(len(x.members) or 1 for x in entries + small_groups + given),
+        score=functools.partial(printed, digits=_digits(scores, offset)),
         data_names=list(map(shown, rows[0].data)),
         skipped=skipped,
         details=details,
@@ -235,6 +243,7 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
     if calibration.contamination is not None:
         rates = (max(calibration.contamination, least),) * 2
     return {
+        "chance": (math.floor(rates[0] * len(rows)), math.ceil(rates[1] * len(rows) - 1e-9)),
         "n_anomalies": sum(row.judged.is_anomaly for row in rows),
         "n_selected": sum(row.is_selected for row in rows),
         "n_graphs": len(rows),
@@ -307,13 +316,19 @@ def _with_selection(graphs: list[Row], alpha: float) -> list[Row]:
     return [row._replace(rank=rank) for rank, row in enumerate(rows, 1)]
 
 
-def _with_verdicts(rows: list[Row], verdicts: np.ndarray | None) -> list[Row]:
-    """The rows with the verdicts of people, those that have one after the other anomalies."""
-    if verdicts is None or not verdicts.any():
-        return rows
+def _with_verdicts(rows: list[Row], verdicts: np.ndarray) -> list[Row]:
+    """The rows with the verdicts of people."""
     words = {-1: "anomaly", 0: "", 1: "normal"}
-    rows = [row._replace(given=words[int(verdicts[row.number])]) for row in rows]
-    return sorted(rows, key=lambda row: 1 if row.given else 0 if row.judged.is_anomaly else 2)
+    return [row._replace(given=words[int(verdicts[row.number])]) for row in rows]
+
+
+def _digits(scores: np.ndarray, offset: float) -> int:
+    """The number of digits with which scores look unlike the threshold, but for one that is it."""
+    others = scores[(scores < offset) | ~np.isclose(scores, offset, rtol=CLOSE, atol=0)].tolist()
+    digits = range(3, 17)
+    return next(
+        (n for n in digits if printed(offset, n) not in [printed(x, n) for x in others]), 17
+    )
 
 
 def _with_rises(rows: list[Row], earlier: Mapping[str, int]) -> list[Row]:
@@ -337,7 +352,8 @@ def _entries(
 ) -> tuple[list[Any], list[GroupRow]]:
     """The rows of the table, with groups in the place of their first members, and small groups.
 
-    Small groups are those of which no graph is flagged, in the order of `groups`.
+    Small groups are those of which no graph is flagged, in the order of `groups`. Graphs that
+    people have judged are in neither.
     """
     position = {row.number: i for i, row in enumerate(rows)}
     first: dict[int, GroupRow] = {}
@@ -348,11 +364,12 @@ def _entries(
             continue
         grouped |= set(places)
         group = GroupRow(number, [rows[i] for i in places], shared)
-        if group.verdict == "anomaly":
+        if group.n_anomalies:
             first[places[0]] = group
         else:
             small.append(group)
-    entries = [first.get(i, row) for i, row in enumerate(rows) if i in first or i not in grouped]
+    is_apart = [i in grouped or bool(row.given) for i, row in enumerate(rows)]
+    entries = [first.get(i, row) for i, row in enumerate(rows) if i in first or not is_apart[i]]
     return entries[:ROWS], small
 
 
@@ -374,9 +391,10 @@ def _details(
     rows: dict[int, Row],
     drawn: list[Drawn],
     known_names: Sequence[Any] | None,
+    grouped: list[int],
 ) -> tuple[dict[int, Detail], dict[str, str]]:
     """What is said of the graphs that are drawn, and the pictures of them and of usual ones."""
-    usual = UsualGraphs(detector) if isinstance(detector, GraphKDEDetector) else None
+    usual = UsualGraphs(detector, grouped) if isinstance(detector, GraphKDEDetector) else None
     looks: dict[str, Any] = {"edge_categories": [], "category": None}
     if usual is not None:
         looks["edge_categories"] = _edge_categories(usual.model.references)
@@ -437,16 +455,18 @@ def _compared(
     usual: UsualGraphs, graph: GraphBatch, judged: Judgement, known_names: Sequence[Any] | None
 ) -> Compared | None:
     """The nearest usual graph and the differences; None if no other graph is usual."""
-    reference, is_alike = usual.nearest(graph, judged)
+    reference, lacks = usual.nearest(graph, judged)
     if reference < 0:
         return None
     name = _known_name(usual.model.references, reference, known_names)
-    return Compared(reference, name, is_alike, usual.differences(graph, reference))
+    differences = usual.differences(graph, reference, {x.what for x in judged.unusual})
+    return Compared(reference, name, lacks, differences)
 
 
 def _known_name(references: GraphBatch, position: int, names: Sequence[Any] | None) -> str:
     """The name of a known graph, in words."""
-    return known_name(references, position) if names is None else shown(names[position], BRIEF)
+    names = names or references.names
+    return shown(names[position] if names else "", BRIEF) or f"known graph {position}"
 
 
 def _packed(contents: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import hash_data
-from skgraphkde.graphs.naming import category_text, usual, usual_range
+from skgraphkde.graphs.naming import category_text, number, usual, usual_range
 from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
@@ -38,6 +38,10 @@ RELATIVE_ROUNDING = 2e-6
 
 # Shares of missing numbers that deviate less from the mean, in standard deviations, are usual.
 USUAL_DEVIATION = 2.5
+# Digits of single numbers, as in tables of pages.
+DIGITS = 6
+# A number is that of another beside it, as far as ranges are written, if they differ by less.
+ALIKE = 1e-3
 # Rows of the shares of missing numbers.
 GAPS = "gaps"
 
@@ -272,20 +276,19 @@ class Numbers(View):
         is_odd = np.where(is_missing, ~may_lack, ~((low <= values) & (values <= high)))
         told = np.flatnonzero(is_odd if is_odd.any() else ~is_odd).tolist()
         place, part = int(rows.elements[row]), rows.part
-        among = ""
-        if len(points.kinds) and not code:  # of all rare kinds
-            nouns = f"rare {getattr(words, f'{part}s')}"
-            among = f" among {nouns}" if rows.category is None else f" with a rare {rows.category}"
+        is_rare = len(points.kinds) and not code  # and compared with all rare kinds
+        like = f"with a rare {rows.category or 'kind'}, too" if is_rare else "like it"
         said, ranges = [], []
         for j in told:
-            own, known_range = usual(values[j], low[j], high[j])
-            if self._is_finer(part) and not among:
-                known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} like it"
-            said.append(f"{rows.names[j]} {'missing' if is_missing[j] else own}")
+            _, known_range = usual(values[j], low[j], high[j])
+            if is_rare or self._is_finer(part):
+                known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} {like}"
+            own = "missing" if is_missing[j] else number(values[j], DIGITS)
+            said.append(f"{rows.names[j]} {own}")
             never = (
                 f"never so in {len(self.references_) - (unusual.own >= 0):,} other {words.graphs}"
             )
-            ranges.append(never if is_missing[j] else f"usually {known_range}{among}")
+            ranges.append(never if is_missing[j] else f"usually {known_range}")
         where, names = self._where(graph, rows, place, node_names), [rows.names[j] for j in told]
         about = tuple(f"{part} {name}" for name in names)
         if is_odd.any() and len(said) == 1:
@@ -298,13 +301,15 @@ class Numbers(View):
             text = f"{' and '.join(names)} missing {where}; usually given"
             about = tuple(f"{part} {name}" for name in names)
         else:
-            why = f"each is usual{among}, but not together"
+            why = "each number is usual, their combination is not"
             if len(said) == 1:
                 [own], of_others = values, others[~np.isnan(others)]
                 below, above = of_others[of_others <= own].max(), of_others[of_others >= own].min()
                 nearest = usual(own, below, above)[1].replace(" to ", " and ")
-                near = f"nearest of {len(of_others)} like it: {nearest}"
-                why = f"in the usual range{among}, but in a gap; {near}"
+                near = f"nearest of {len(of_others)} {like}: {nearest}"
+                why = f"in the usual range, but in a gap; {near}"
+                if np.isclose(own, [below, above, *low[told], *high[told]], ALIKE).any():
+                    return Reason(", ".join(names), "")
             text, about = f"{', '.join(said)} {where}: {why}", (f"{part}s together",)
         return Reason(", ".join(names), text, *places(graph, part, np.array([place])), about)
 

@@ -112,7 +112,7 @@ class Reason(NamedTuple):
     """The words for an unusual property of one graph, with nodes and edges by their positions."""
 
     what: str
-    text: str
+    text: str  # "": none, after all
     nodes: tuple[int, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
     about: tuple[str, ...] = ()  # the facts, if not `what`; weaker reasons for them are left out

@@ -255,6 +255,13 @@ class Vocabulary:
         """The category by which nodes are called: "label", or else what they are a step of."""
         return "label" if "label" in self.names else self.names[self.step]
 
+    def words_of(self, names: Sequence[str], values: tuple) -> str:
+        """Some categories of what is compared, in words, with the names of all but the main one."""
+        if len(names) > 1:
+            return compared_words(names, values)
+        [name], [value] = names, values
+        return compared_words(names, value) if name == self.named else category_text(name, value)
+
     @cached_property
     def _values(self) -> list[tuple]:
         """Values of each of several categories of nodes."""
@@ -535,7 +542,8 @@ def compared_words(names: Sequence[str], value: Any) -> str:
         return text if is_word else category_text(names[0], value)
     of_names = dict(zip(names, value, strict=True))
     first = "label" if "label" in of_names else names[0]
-    told = {first: of_names.pop(first)}
+    head, others = compared_words([first], of_names.pop(first)), []
     for name, x in of_names.items():
-        told |= {f"not {name}": True} if str(x) == "False" else {name: x}
-    return category_words(list(told), tuple(told.values()))
+        yes_or_no = {"True": name, "False": f"not {name}"}
+        others.append(yes_or_no.get(str(x), category_text(name, x)))
+    return f"{head} ({', '.join(others)})"

@@ -349,7 +349,7 @@ class Novelty(NeighborhoodView):
     ('density', Novelty(radius=3))
     """
 
-    title = "its surroundings"
+    title = "its {nodes} with all that is around them"
     summary = "Surroundings of nodes, and categories, that no known graph has."
     graph_data: ClassVar[tuple[str, ...]] = ("graph_categories",)
     uses_all_graphs = True
@@ -466,9 +466,10 @@ class Novelty(NeighborhoodView):
         new_from = self.new_from(np.array([unusual.own]), context)
         new = np.flatnonzero(new_from <= self.radius)
         words, share = graph.schema.words, usually(len(new) / len(new_from), known, percent=True)
+        have = "has something around it" if len(new) == 1 else "have something around them"
         text = (
-            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share[0]}) have "
-            f"surroundings that no other {words.graph} has; usually {share[1]}"
+            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share[0]}) {have} that no "
+            f"other {words.graph} has; usually {share[1]}"
         )
         first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
         return Reason(unusual.what, text, tuple(first.tolist()), about=("neighborhoods",))
@@ -494,7 +495,7 @@ class Tanimoto(ComparedNeighborhoods):
     ('density', Tanimoto(radius=3))
     """
 
-    title = "its likeness to single others"
+    title = "its likeness to the most similar {graph}"
     summary = "The share of surroundings in common with the most similar known graph."
     has_distances: ClassVar[bool] = True
 
@@ -570,7 +571,7 @@ class Neighbors(ComparedNeighborhoods):
     ('density', Neighbors(n_neighbors=3))
     """
 
-    title = "its difference from the most similar others"
+    title = "its differences from the few most similar {graphs}"
     summary = "Differences from the nearest known graphs: surroundings that only one of both has."
     has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {
@@ -615,8 +616,9 @@ class Neighbors(ComparedNeighborhoods):
     ) -> Reason:
         """How many neighborhoods differ, see :meth:`View.reason`."""
         own, known_range = usually(round(unusual.values[0] ** 2), np.rint(known**2))
+        words = graph.schema.words
         text = (
-            f"about {own} differences from the most similar {graph.schema.words.graphs}; "
-            f"usually {known_range}"
+            f"about {own} surroundings of {words.nodes}, near and wide, differ from the most "
+            f"similar {words.graphs}; usually {known_range}"
         )
         return Reason(self.name, text, about=("neighborhoods",))

@@ -297,7 +297,7 @@ class Statistics(View):
                 deviation[deviation <= 1e-9 * np.abs(mean)] = 0  # of equal numbers, by rounding
                 yield Statistic(f"average {column_name} of {part}", mean, 0.0)
                 one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
-                name = f"variation of {column_name} of {part}"
+                name = f"how much {column_name} differs among {part}"
                 yield Statistic(name, deviation, one, "deviation")
                 if self.may_lack_:
                     n_parts = np.maximum(np.bincount(graph, minlength=n), 1)
@@ -367,7 +367,8 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
         ),
         Statistic("average number of neighbors", mean(degrees), node),
         Statistic(
-            "variation of the number of neighbors", np.sqrt(np.maximum(variance, 0)),
+            f"how much numbers of neighbors differ among {words.nodes}",
+            np.sqrt(np.maximum(variance, 0)),
             node, kind="statistics", fact="degrees",
         ),
         Statistic(
@@ -375,14 +376,14 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
             "log1p", "size", "degrees",
         ),
         Statistic(
-            f"pairs of neighbors of one {words.node} that are linked, too",
+            f"chains of three {words.nodes} that close to a triangle",
             n_closed / np.maximum(n_wedges, 1), node, "share", "statistics", "triangles",
         ),
         Statistic(
             "number of separate pieces", np.log(n_components), np.log(2), "log", "size", "pieces"
         ),
         Statistic(
-            f"{words.edges} more than it takes to link its {words.nodes}",
+            f"closed rounds of {words.edges}",
             np.log1p(n_cycles), 1 / (1 + n_cycles.mean()), "log1p", "size", "edges",
         ),
         Statistic(
@@ -396,8 +397,8 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
         to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
         out = np.diff(graphs.adjacency.indptr) > 0
         for name, values, fact in (
-            (f"{words.nodes} where a way begins", out & ~to, "sources"),
-            (f"{words.nodes} where a way ends", to & ~out, "sinks"),
+            (f"{words.nodes} with nothing before and something after them", out & ~to, "sources"),
+            (f"{words.nodes} with something before and nothing after them", to & ~out, "sinks"),
         ):
             found.append(Statistic(name, mean(values), node, "nodes", "statistics", fact))
     return found

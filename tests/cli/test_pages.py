@@ -79,7 +79,7 @@ def test_find(tmp_path):
     assert result.stderr == f"Reading\nFitting 41 graphs\n{said}Judging\nDrawing\n"
     assert run(f"find {folder} -o {path} --force --quiet").stderr == said
     text = path.read_text()
-    assert "In a list of 41 graphs that are all usual, about 0 to 3 would stand out, too" in text
+    assert "of 41 graphs that are all usual, about 0 to 3 stand out" in text
     assert ">star.graphml</button>" in text  # without the folder, which all have
     assert text.count("<article id") - text.count("graphs alike</h3>") == 41
     assert "Not read" not in run(f"find {folder} -o {path} --force --schema all").stderr

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skgraphkde import GraphKDEDetector, GraphSchema
-from skgraphkde.detectors.groups import APART, SIMILAR, _sharing, find_groups
+from skgraphkde.detectors.groups import APART, SIMILAR, _sharing, _things, find_groups
 from skgraphkde.explanation import results
 from tests.conftest import with_data
 
@@ -71,7 +71,14 @@ def test_a_group_by_one_of_two_categories():
     schema = GraphSchema(node_categories=("step", "who"), node_numbers=None)
     groups = find_groups(GraphKDEDetector(schema=schema).fit(graphs).model_)
     found = next(x for x in groups if set(x.members) == set(range(250, 256)))
-    assert found.shared == "step Pay -> Post"
+    assert found.shared == "Pay -> Post"
+
+
+def test_surroundings_in_words():
+    model = fitted(cases(12, 0, "")).model_
+    *_, first, second = (x.words(0) for x in list(_things(model))[:4])
+    assert first.endswith(" with the same nodes before and after")
+    assert second.endswith(" with the same nodes up to 2 edges away")
 
 
 def test_groups_do_not_depend_on_the_order_and_are_disjoint():

@@ -87,10 +87,10 @@ def test_graphs_that_differ_in_their_data_are_no_copies():
 
 
 ODD = {
-    "amount": ({"amount": 1000.0}, "amount 1,000 of the graph; usually .*"),
+    "amount": ({"amount": 1000.0}, "amount 1000 of the graph; usually .*"),
     "contradiction": (
         {"amount": 100.0, "days": -1.0},
-        "amount 100, days -1 of the graph: each is usual, but not together",
+        "amount 100, days -1 of the graph: each number is usual, their combination is not",
     ),
     "channel": ({"channel": "fax"}, "never seen: channel=fax"),
 }

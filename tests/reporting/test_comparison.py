@@ -33,9 +33,10 @@ def fitted(graphs):
 
 def test_the_nearest_usual_graph_is_of_the_same_kind_and_size(fitted, graphs):
     batch, own = to_judge(fitted, None)
-    usual = UsualGraphs(fitted)
-    is_usual = fitted.training_scores_ >= fitted.offset_
-    assert 0 < is_usual.sum() < len(graphs)
+    usual, scores = UsualGraphs(fitted, [5, 6]), fitted.training_scores_
+    is_usual = (scores >= fitted.offset_) & (scores > np.quantile(scores, 0.1))
+    is_usual[[5, 6]] = False  # a group
+    assert 0 < is_usual.sum() < (scores >= fitted.offset_).sum()
     for i, judged in enumerate(judge(fitted, batch, own=own, n_reasons=1)):
         distances = fitted.model_.distances(batch[i], view=judged.view)[0]
         alike = [  # the definition, slowly
@@ -46,21 +47,26 @@ def test_the_nearest_usual_graph_is_of_the_same_kind_and_size(fitted, graphs):
             and other.graph["vendor"] == graphs[i].graph["vendor"]
             and max(len(other), len(graphs[i])) <= 1.5 * min(len(other), len(graphs[i]))
         ]
-        found, is_alike = usual.nearest(batch[i], judged)
-        assert is_alike == bool(alike)
+        found, lacks = usual.nearest(batch[i], judged)
+        assert (lacks == "") == bool(alike)
         if alike:
             assert found == min(alike, key=distances.__getitem__)
         else:
             assert is_usual[found]
             assert found != i
-    assert not usual.nearest(batch[40], judged)[1]  # of its size is none
-    assert not usual.nearest(batch[41], judged)[1]  # nor of its vendor
+    assert usual.nearest(batch[40], judged)[1] == "size"  # the vendor has others
+    assert usual.nearest(batch[41], judged)[1] == "kind"
 
 
 def test_new_graphs_are_compared_with_all_known_ones(fitted, graphs):
     again = fitted.read([graphs[3]])
     [judged] = judge(fitted, again)
-    assert UsualGraphs(fitted).nearest(again, judged) == (3, True)
+    assert UsualGraphs(fitted).nearest(again, judged) == (3, "")
+
+
+def test_a_group_or_the_oddest_tenth_is_usual_if_no_others_remain(fitted, graphs):
+    usual = UsualGraphs(fitted, range(len(graphs)))
+    assert usual.is_usual.tolist() == (fitted.training_scores_ >= fitted.offset_).tolist()
 
 
 def test_there_may_be_no_usual_graph(fitted):
@@ -68,7 +74,7 @@ def test_there_may_be_no_usual_graph(fitted):
     usual.is_usual[:] = False
     batch, own = to_judge(fitted, None)
     [judged] = judge(fitted, batch[:1], own=own[:1])
-    assert usual.nearest(batch[:1], judged) == (-1, False)
+    assert usual.nearest(batch[:1], judged) == (-1, "")
 
 
 def test_differences_are_those_of_the_graphs(fitted, graphs):
@@ -86,6 +92,18 @@ def test_differences_are_those_of_the_graphs(fitted, graphs):
         what: tuple(map(str, pair)) for what, pair in expected.items()
     }
     assert [x.what for x in found[:4]] == ["nodes", "edges", "vendor", "total"]
+
+
+def test_numbers_that_reasons_name_are_compared():
+    graphs = [with_data(nx.path_graph(n), {"ms": lambda i: 10.0 * i}) for n in range(3, 15)]
+    graphs[0].nodes[0]["ms"] = None
+    schema = GraphSchema(node_numbers="ms", missing="indicate")
+    usual = UsualGraphs(fitted := GraphKDEDetector(schema=schema).fit(graphs))
+    graph = fitted.read(graphs[:1])
+    assert usual.differences(graph, 2, {"ms"})[2:] == [
+        Difference("ms of nodes", "10 to 20, on average 15", "0 to 40, on average 20"),
+    ]
+    assert len(usual.differences(graph, 2)) == 2
 
 
 def test_missing_and_false_categories_and_undirected_edges():

@@ -23,7 +23,7 @@ from skgraphkde.explanation import (
     results,
     view_surprises,
 )
-from skgraphkde.explanation.results import judge
+from skgraphkde.explanation.results import Judgement, judge
 from skgraphkde.reporting import nodes as page_nodes
 from skgraphkde.reporting import page, rendering
 from tests.conftest import random_graphs, with_data
@@ -78,10 +78,10 @@ def test_names_are_text_everywhere(html):
     assert "<i>node</i> (<b>new</b>)" in parsed.texts["td"]
 
 
-def cases(n=40):
+def cases(n=40, n_points=30):
     """Cases of two vendors, and one that is odd."""
     rng = np.random.RandomState(0)
-    graphs = [nx.gnm_random_graph(12, 18, seed=rng) for _ in range(n)] + [nx.star_graph(30)]
+    graphs = [nx.gnm_random_graph(12, 18, seed=rng) for _ in range(n)] + [nx.star_graph(n_points)]
     for i, graph in enumerate(labeled(*graphs)):
         graph.graph |= {"name": f"case {i}", "vendor": f"<b>v{i % 2}</b>", "<i>total": 1000.0 + i}
     return graphs
@@ -127,9 +127,10 @@ def test_the_page_says_what_the_user_calls_things(listed):
 @pytest.mark.parametrize(
     ("contamination", "new", "sure"),
     [
-        ("auto", [], "In a list of 41 cases that are all usual, about 0 to 3 would stand out, too"),
+        ("auto", [], "No more than chance would give: of 41 cases that are all usual, about 0"),
         (0.1, [], "You asked for the oddest 10%: as many stand out in any list"),
-        (0.1, [cases()], "Of 41 cases that are all usual, about 4 to 5 would stand out, too."),
+        (0.1, [cases()], "of 41 cases that are all usual, about 4 to 5 stand out."),
+        ("auto", [3 * cases(0, 90)], "More than chance would give: of 3 cases that are all usual"),
     ],
 )
 def test_it_says_how_sure_one_can_be(contamination, new, sure):
@@ -172,14 +173,37 @@ def test_a_group_says_how_many_of_it_are_flagged(monkeypatch):
         monkeypatch.setattr(GraphKDEDetector, "offset_", property(lambda _: offset))  # noqa: B023
         parsed = Parsed(skgraphkde.report(detector))
         [row] = (x for x in parsed.rows if "5 graphs alike" in x[0])
-        assert row[1].split(maxsplit=1)[1] == ("anomaly" if n == 5 else "anomaly 2 of 5 stand out")
+        assert row[1].split(maxsplit=1)[1] == f"anomaly {n} of 5 stand out"
+        assert (", the oddest: " in row[2]) == (n == 2)  # what all share is not why it stands out
+    monkeypatch.setattr(GraphKDEDetector, "offset_", property(lambda _: scores.min()))
+    parsed = Parsed(skgraphkde.report(detector))
+    assert "5 graphs alike" in parsed.rows[-1][0]  # after the graphs, whose first is the oddest
+    assert "1 small group of its own (most such groups are harmless)" in parsed.texts["summary"]
+
+
+def test_members_without_a_reason_have_what_the_group_shares(monkeypatch):
+    monkeypatch.setattr(Judgement, "why", None)
+    monkeypatch.setattr(Judgement, "unusual", [])
+    parsed = Parsed(skgraphkde.report(GraphKDEDetector(random_state=0).fit([*WORLDS, *STARS])))
+    [row] = (x for x in parsed.rows if "5 graphs alike" in x[0])
+    shared = row[2].removeprefix("all 5: ")
+    assert parsed.texts["p"].count(f"It shares with its group: {shared}.") == 5
+    assert "Nothing single stands out." in parsed.texts["p"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "digits"),
+    [([2], 3), ([1.0004], 5), ([1.00000001], 3), ([0.9999999], 7)],
+)
+def test_a_score_looks_unlike_the_threshold(scores, digits):
+    assert rendering._digits(np.array(scores), 1.0) == digits
 
 
 def test_the_nearest_usual_graph_is_beside_the_graph(listed):
     graphs = cases()
     parsed = Parsed(skgraphkde.report(listed, graphs[-1:]))
     assert "The nearest usual case" in [x.strip() for x in parsed.texts["h4"]]
-    assert any(x.endswith("No usual case is of the same kind and size.") for x in parsed.texts["p"])
+    assert any(x.endswith("No usual case is of about the same size.") for x in parsed.texts["p"])
     assert len(parsed.pictures["The nearest usual one"]) == 1
     cells = parsed.texts["td"]
     assert cells[cells.index("steps") :][:6] == ["steps", "31", "12", "links", "30", "18"]
@@ -220,7 +244,8 @@ def test_the_details_name_nodes_and_the_nearest_usual_graph(detector, new):
     assert parsed.names == ["star", "other"]
     assert len(parsed.pictures["The graph"]) == 1  # few_pictures
     view = view_surprises(detector, new[5:6]).to_numpy()[0, :2].argmax()
-    is_usual = detector.training_scores_ >= detector.offset_
+    scores = detector.training_scores_
+    is_usual = (scores >= detector.offset_) & (scores > np.quantile(scores, 0.1))
     order = nearest_references(detector, new[5:6], 30, view=view)[1][0]
     nearest = next(i for i in order if is_usual[i])
     assert f"known <{nearest}>. No usual graph is of about the same size." in parsed.texts["p"]
@@ -291,10 +316,10 @@ def test_the_page_and_the_frame_give_the_same_reasons(detector, new, html):
     order = np.argsort(detector.score_samples(new), kind="stable")
     frame = results(detector, new).iloc[order]
     said = [x[2] for x in Parsed(html).rows]
-    nothing = {1: "nothing unusual", -1: "nothing that is unusual by itself"}
+    nothing = {1: "nothing single stands out", -1: "nothing that is unusual by itself"}
     expected = frame["reason"].fillna(frame["verdict"].map(nothing).astype("string"))
     assert said == expected.tolist()
-    assert "nothing unusual" in said
+    assert "nothing single stands out" in said
 
 
 def plant(seed, temp=20.0, kind="b"):
@@ -328,6 +353,10 @@ def test_colors_say_what_is_surprised(detector, new):
         changed = found._replace(surprises=np.array(surprises))
         nodes = page_nodes.nodes_of(detector, detector.read(new[5:6]), changed)
         assert nodes.is_near == is_near
+        assert [nodes._replace(shares=np.array([2, x])).has_blue for x in (-1, -0.1)] == [
+            True,
+            False,
+        ]
         order = nodes.new_from if is_near else -nodes.shares
         assert order[page_nodes.nodes_to_list(nodes, changed)[-1]] >= order.min()
 
@@ -363,7 +392,7 @@ def test_a_detector_without_reasons_and_scores_with_a_long_tail(plots):
     histogram = "Histogram of the scores of all graphs, with the threshold"
     assert set(parsed.pictures) == {histogram, "The graph"}
     (caption,) = (x for x in parsed.texts["figcaption"] if x.startswith("Scores"))
-    assert "hatched bar" in caption
+    assert "The first bar, apart from the others, counts all that are further left" in caption
     assert "15 below" in parsed.pictures[histogram][0]
 
 
@@ -383,7 +412,7 @@ def test_other_detectors(parameters, plots):
     assert "Score" in parsed.texts["th"]
     terms = parsed.texts["dt"]
     assert ("p-value" in terms) == ("Selected" in terms) == detector.is_calibrated_
-    lists_nodes = any("as numbered in the picture" in text for text in parsed.texts["th"])
+    lists_nodes = "In the picture" in parsed.texts["th"]
     assert lists_nodes == ("Sums" not in str(parameters))
     assert parsed.table["p_value"].ne("").all() == detector.is_calibrated_
 
@@ -426,8 +455,10 @@ def test_the_picture_counts_as_the_headline_does(detector, monkeypatch):
     monkeypatch.setattr(
         rendering.pictures, "distribution", lambda *given: counted.append(given[2]) or "<svg/>"
     )
-    title = Parsed(skgraphkde.report(fitted)).texts["title"][0]
-    assert title.split()[0] == str((counted[0] == -1).sum())
+    parsed = Parsed(skgraphkde.report(fitted))
+    assert parsed.texts["title"][0].split()[0] == str((counted[0] == -1).sum())
+    assert "1 graph with your verdict" in parsed.texts["summary"]
+    assert any("to whoever sent you this page" in x for x in parsed.texts["span"])
 
 
 @pytest.mark.parametrize("given", [False, True])

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 import skgraphkde
 from skgraphkde.cli.reading import GraphFiles
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 def lines(browser):  # noqa: F811
     until(lambda: browser.find_elements(By.CLASS_NAME, "dt-search"))
+    browser.execute_script("document.querySelectorAll('.fold').forEach((x) => (x.open = true))")
     rows = browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")
     return {row.find_element(By.TAG_NAME, "td").text: row for row in rows}
 
@@ -75,7 +77,8 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     assert not browser.find_element(By.ID, "save").is_enabled()
     name = next(x for x, row in rows.items() if "Pay -> Post" in row.text)
     group = rows[name]
-    assert name.startswith("6 graphs alike")
+    assert name.startswith("6 cases alike")
+    assert browser.find_element(By.CLASS_NAME, "dt-info").text.endswith(" rows; a group is one")
 
     # Round 1: the group is opened, and one of its members is marked; a normal graph, too.
     group.find_element(By.TAG_NAME, "button").click()
@@ -102,8 +105,13 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     rows = opened(browser, tables)
     [confirmed] = known
     assert pressed(rows[confirmed]) == ["anomaly"]
+    browser.execute_script("document.querySelectorAll('.fold').forEach((x) => (x.open = false))")
+    field = browser.find_element(By.CSS_SELECTOR, ".dt-search input")
+    field.send_keys(confirmed)
+    until(lambda: rows[confirmed].is_displayed())  # the filter opens what is folded
+    field.send_keys(*len(confirmed) * [Keys.BACKSPACE])
     assert pressed(rows[alone]) == ["normal"]
-    assert "Learned from 1 confirmed anomaly and 1 graph judged normal." in browser.page_source
+    assert "Learned from 1 confirmed anomaly and 1 case judged normal." in browser.page_source
     group = next(row for row in rows.values() if "Pay -> Post" in row.text)
     group.find_element(By.CSS_SELECTOR, ":scope > td button.mark[value=anomaly]").click()
     assert pressed(group) == []  # some are not flagged: the row opens first
@@ -126,7 +134,7 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     run(f"{FIND} --verdicts verdicts.csv -o page.html --save model.skg")
     rows = opened(browser, tables)
     assert all(pressed(rows[name]) == ["anomaly"] for name in ODD)
-    assert "Learned from 6 confirmed anomalies and 1 graph judged normal." in browser.page_source
+    assert "Learned from 6 confirmed anomalies and 1 case judged normal." in browser.page_source
     assert not any("Pay -> Post" in row.text for row in rows.values())
     learned = skgraphkde.load("model.skg")
     assert (learned.verdicts_ == -1).sum() == 6
@@ -141,7 +149,7 @@ def test_the_filter_finds_members_of_groups(browser, tables):  # noqa: F811
     field.send_keys("c83")
     until(lambda: len(browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")) < n)
     [row] = browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")
-    assert "6 graphs alike" in row.text
+    assert "6 cases alike" in row.text
 
 
 @pytest.mark.parametrize("width", [1300, 390])
@@ -181,7 +189,7 @@ def test_any_name_makes_the_round_trip(browser, tmp_path, monkeypatch):  # noqa:
     detector = skgraphkde.GraphKDEDetector(random_state=0).fit(random_graphs(22, seed=1))
     skgraphkde.report(detector, names=names, path=tmp_path / "page.html")
     rows = list(opened(browser, tmp_path).values())
-    assert browser.find_element(By.ID, "save").text == "Save verdicts"
+    assert browser.find_element(By.ID, "save").text == "Save verdicts (none is marked)"
     assert [pressed(row) for row in rows if pressed(row)] == []
     browser.execute_script("""
         const select = "#graphs tr[data-details] button.mark[value=normal]";

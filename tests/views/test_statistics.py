@@ -28,11 +28,11 @@ def structure_slow(graph):
         "number of edges": np.log1p(m),
         "pairs of nodes that are linked": nx.density(graph),
         "average number of neighbors": np.mean(degrees),
-        "variation of the number of neighbors": np.std(degrees),
+        "how much numbers of neighbors differ among nodes": np.std(degrees),
         "most neighbors of one node": np.log1p(max(degrees)),
-        "pairs of neighbors of one node that are linked, too": nx.transitivity(graph),
+        "chains of three nodes that close to a triangle": nx.transitivity(graph),
         "number of separate pieces": np.log(n_components),
-        "edges more than it takes to link its nodes": np.log1p(m - n + n_components),
+        "closed rounds of edges": np.log1p(m - n + n_components),
         "nodes without neighbors": np.mean([d == 0 for d in degrees]),
         "nodes with one neighbor": np.mean([d == 1 for d in degrees]),
         "nodes with two neighbors": np.mean([d == 2 for d in degrees]),
@@ -57,7 +57,9 @@ def test_directions_categories_and_numbers():
     found = table(graphs)
     for i, graph in enumerate(graphs):
         sources = [graph.out_degree(v) > 0 and not graph.in_degree(v) for v in graph]
-        assert found["nodes where a way begins"][i] == pytest.approx(np.mean(sources))
+        assert found["nodes with nothing before and something after them"][i] == pytest.approx(
+            np.mean(sources)
+        )
         kinds = [kind for *_, kind in graph.edges(data="label")]
         for kind in set(kinds):
             share = kinds.count(kind) / len(kinds)
@@ -71,7 +73,7 @@ def test_directions_categories_and_numbers():
     for i, graph in enumerate(graphs):
         given_ = [x for _, x in graph.nodes(data="temp") if x is not None]
         assert found["average temp of nodes"][i] == pytest.approx(np.mean(given_))
-        assert found["variation of temp of nodes"][i] == pytest.approx(np.std(given_))
+        assert found["how much temp differs among nodes"][i] == pytest.approx(np.std(given_))
 
 
 def far_outliers_slow(column):
