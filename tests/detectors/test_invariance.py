@@ -1,4 +1,4 @@
-"""Scores follow from graphs: not from names, from orders, or from digits beyond single precision."""
+"""Scores follow from graphs: not from names, orders, or digits beyond single precision."""
 
 import networkx as nx
 import numpy as np
@@ -84,7 +84,7 @@ def calls_of(seed, name=str, shuffled=False):
     nodes = [(i, {"kind": name(int(who[i])), "who": name(rng.integers(3))}) for i in range(n)]
     edges = nx.gnm_random_graph(n, 2 * n, seed=seed, directed=True).edges
     edges = [(u, v, {"how": name(int(how[u, v]))}) for u, v in edges]
-    graph.add_nodes_from(rng.permutation(nodes).tolist() if shuffled else nodes)
+    graph.add_nodes_from(nodes[::-1] if shuffled else nodes)
     graph.add_edges_from(edges[::-1] if shuffled else edges)
     return graph
 
@@ -99,7 +99,7 @@ def calls_of(seed, name=str, shuffled=False):
     ids=["relations", "random features", "random weights"],
 )
 @pytest.mark.parametrize(
-    ("most_values", "most_shares"), [(512, 200), (10, 8)], ids=["one-hot", "projected"]
+    ("most_values", "most_shares"), [(512, 200), (10, 13)], ids=["one-hot", "projected"]
 )
 def test_columns_are_in_an_order_that_names_do_not_change(
     settings, most_values, most_shares, monkeypatch
