@@ -86,15 +86,13 @@ class LabelBlock(Block):
     weights: np.ndarray | None = None
 
     def __init__(self, batch: GraphBatch) -> None:
-        of_nodes, vocabularies = looks(batch), values_in_use(batch, "node")
+        self.names, vocabularies, of_nodes = [], {}, looks(batch)
         for category, values in batch.values_by_category("node").items():
-            known = vocabularies[category]
+            known = tuple(dict.fromkeys(values))
             order = by_frequency(codes_in(values, known)[batch.labels], of_nodes)
             vocabularies[category] = tuple(known[i] for i in order)
+            self.names += [f"{category}={value}" for value in vocabularies[category]]
         self.categories, self.vocabularies = tuple(vocabularies), tuple(vocabularies.values())
-        self.names = []
-        for category, values in vocabularies.items():
-            self.names += [f"{category}={value}" for value in values]
         n_values = len(self.names)
         self.hidden = np.zeros(n_values, dtype=bool)
         if n_values > MOST_VALUES:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import codes_in, with_data
@@ -20,8 +21,6 @@ from skgraphkde.graphs.refinement import Messages, hash64, quantize, refined
 
 # Categories that are told apart; the others are one.
 MOST_CATEGORIES = 16
-# Edges around a node that tell apart categories that are equally frequent.
-N_ROUNDS = 2
 
 
 @dataclass(frozen=True)
@@ -97,16 +96,12 @@ def by_frequency(codes: np.ndarray, contents: np.ndarray) -> np.ndarray:
     ndarray of int
         The categories that are there, the most frequent first.
     """
-    counts = np.bincount(codes)
-    sums = np.zeros(len(counts), dtype=np.uint64)
-    np.add.at(sums, codes, hash64(contents))  # modulo 2^64
-    return np.lexsort((sums, -counts))[: np.count_nonzero(counts)]
+    found = pd.Series(hash64(contents)).groupby(codes).agg(["size", "sum"])  # modulo 2^64
+    return found.index.to_numpy()[np.lexsort((found["sum"], -found["size"]))]
 
 
 def looks(batch: GraphBatch) -> np.ndarray:
-    """Hash of each node by its graph and its surroundings, in which categories have no names.
-
-    They are known by their frequency.
+    """Hash of each node by its graph and its surroundings, without any data.
 
     Parameters
     ----------
@@ -116,13 +111,8 @@ def looks(batch: GraphBatch) -> np.ndarray:
     -------
     ndarray of shape (n_nodes,), uint64
     """
-    of_parts = []
-    for labels in (batch.labels, batch.edge_labels):
-        of_parts.append(None if labels is None else np.bincount(labels)[labels])
-    colors, arcs = batch.degrees.astype(np.uint64), of_parts[1]
-    if of_parts[0] is not None:
-        colors = hash64(colors) + of_parts[0].astype(np.uint64)
-    *_, colors = refined(colors, messages(batch, arcs, weighted=False), N_ROUNDS)
+    same = np.zeros(batch.n_nodes, dtype=np.uint64)
+    *_, colors = refined(same, messages(batch, None, weighted=False), 3)
     of_graphs = np.add.reduceat(hash64(colors), batch.node_ptr[:-1])  # modulo 2^64
     return colors + of_graphs[batch.graph_of_node]
 

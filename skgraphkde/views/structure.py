@@ -432,13 +432,12 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:
     """The most frequent categories, by their numbers of graphs, that several graphs have."""
-    number = {value: i for i, value in enumerate(dict.fromkeys(values))}
-    distinct = np.array([number[value] for value in values], dtype=np.int64)[codes]
-    pairs, counts = np.unique(graph * len(number) + distinct, return_counts=True)
-    n_graphs = np.bincount(pairs % len(number))
-    order, names = by_frequency(pairs % len(number), counts.astype(np.uint64)), list(number)
-    found = [names[i] for i in order if n_graphs[i] >= MIN_GRAPHS_PER_CATEGORY]
-    return tuple(found[:MOST_CATEGORIES])
+    known = tuple(dict.fromkeys(values))
+    distinct = codes_in(values, known)[codes]
+    pairs, counts = np.unique(graph * len(known) + distinct, return_counts=True)
+    category, n_graphs = pairs % len(known), np.bincount(pairs % len(known))
+    order = by_frequency(category, counts.astype(np.uint64))[:MOST_CATEGORIES]
+    return tuple(known[i] for i in order if n_graphs[i] >= MIN_GRAPHS_PER_CATEGORY)
 
 
 def triangles(graphs: sp.csr_array) -> np.ndarray:
