@@ -26,7 +26,7 @@ from skgraphkde.graphs.naming import legible, listed, shown
 from skgraphkde.graphs.random_walks import STEPS, return_probabilities
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.refinement import INCREMENT, hash64
-from skgraphkde.graphs.relations import EdgeGroups
+from skgraphkde.graphs.relations import EdgeGroups, by_frequency, looks
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import Specification
 
@@ -68,14 +68,13 @@ class LabelBlock(Block):
 
     The columns of more than 512 values, which are nearly all zeros, are projected to 256 by random
     signs, which are the same in every fit and preserve distances (Johnson and Lindenstrauss, 1984).
-    The signs depend on the order of the values, and thus on their names.
 
     Attributes
     ----------
     categories : tuple of str
         Names of the attributes.
     vocabularies : tuple of tuple
-        Values of each attribute.
+        Values of each attribute, the most frequent first, as :func:`by_frequency` orders them.
     weights : ndarray of shape (n_values,), or None
         Weights of projected values: a rare value has the weight that its own standardized column
         would have. None for one-hot columns.
@@ -87,11 +86,13 @@ class LabelBlock(Block):
     weights: np.ndarray | None = None
 
     def __init__(self, batch: GraphBatch) -> None:
-        vocabularies = values_in_use(batch, "node")
+        self.names, vocabularies, of_nodes = [], {}, looks(batch)
+        for category, values in batch.values_by_category("node").items():
+            known = tuple(dict.fromkeys(values))
+            order = by_frequency(codes_in(values, known)[batch.labels], of_nodes)
+            vocabularies[category] = tuple(known[i] for i in order)
+            self.names += [f"{category}={value}" for value in vocabularies[category]]
         self.categories, self.vocabularies = tuple(vocabularies), tuple(vocabularies.values())
-        self.names = []
-        for category, values in vocabularies.items():
-            self.names += [f"{category}={value}" for value in values]
         n_values = len(self.names)
         self.hidden = np.zeros(n_values, dtype=bool)
         if n_values > MOST_VALUES:

@@ -277,9 +277,7 @@ class Propagation(Encoder):
     If edges have directions or categories, X_l also has the averages of X_{l-1} over the neighbors
     in each relation, that is, in each direction and category (Barcelo et al., LoG 2022; Rossi et
     al., LoG 2023). More than 64 such columns are projected to 64 by random signs, which are the
-    same in every fit and preserve distances (Johnson and Lindenstrauss, 1984). The signs depend on
-    the order of the columns, and thus on the names of categories: renaming categories can then
-    change scores slightly.
+    same in every fit and preserve distances (Johnson and Lindenstrauss, 1984).
 
     Parameters
     ----------

@@ -58,7 +58,9 @@ def test_labels_are_one_hot_and_an_unseen_one_is_zero_with_one_warning():
         X = np.vstack([X, transformer.transform(test).attributes])
     assert len(caught) == 1
     labels = [g.nodes[k]["label"] for g in train + test for k in g]
-    np.testing.assert_array_equal(X, [[label == "C", label == "N"] for label in labels])
+    (values,) = transformer.block("label").vocabularies
+    assert sorted(values) == ["C", "N"]
+    np.testing.assert_array_equal(X, [[label == value for value in values] for label in labels])
 
 
 def test_several_categories_have_columns_of_their_own():

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import codes_in, with_data
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.refinement import Messages, hash64, quantize
+from skgraphkde.graphs.refinement import Messages, hash64, quantize, refined
 
 # Categories that are told apart; the others are one.
 MOST_CATEGORIES = 16
@@ -25,6 +26,8 @@ MOST_CATEGORIES = 16
 @dataclass(frozen=True)
 class EdgeGroups:
     """The categories of edges that are told apart: the 16 most frequent, and the others as one.
+
+    They are in the order of :func:`by_frequency`.
 
     Parameters
     ----------
@@ -44,11 +47,11 @@ class EdgeGroups:
         """Learn which categories are frequent."""
         if batch.edge_labels is None:
             return cls(batch.directed, (), False)
-        counts = np.bincount(batch.edge_labels, minlength=len(batch.edge_label_names))
-        present = np.flatnonzero(counts)
-        frequent = present[np.argsort(-counts[present], kind="stable")][:MOST_CATEGORIES]
-        categories = tuple(batch.edge_label_names[i] for i in np.sort(frequent))
-        return cls(batch.directed, categories, len(present) > len(frequent))
+        of_nodes = looks(batch)
+        ends = hash64(of_nodes)[batch.source_of_arc] + of_nodes[batch.adjacency.indices]
+        present = by_frequency(batch.edge_labels, ends)
+        categories = tuple(batch.edge_label_names[i] for i in present[:MOST_CATEGORIES])
+        return cls(batch.directed, categories, len(present) > len(categories))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -76,6 +79,42 @@ class EdgeGroups:
         if batch.edge_labels is None:
             return np.full(batch.adjacency.nnz, n_categories)
         return codes_in(batch.edge_label_names, self.categories, n_categories)[batch.edge_labels]
+
+
+def by_frequency(codes: np.ndarray, contents: np.ndarray) -> np.ndarray:
+    """Order categories so that other names, or another order of the graphs, change nothing.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,), int
+        The category of each of some things.
+    contents : ndarray of shape (n,), uint64
+        Hashes of these things, which decide on the order of equally frequent categories.
+
+    Returns
+    -------
+    ndarray of int
+        The categories that are there, the most frequent first.
+    """
+    found = pd.Series(hash64(contents)).groupby(codes).agg(["size", "sum"])  # modulo 2^64
+    return found.index.to_numpy()[np.lexsort((found["sum"], -found["size"]))]
+
+
+def looks(batch: GraphBatch) -> np.ndarray:
+    """Hash of each node by its graph and its surroundings, without any data.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,), uint64
+    """
+    same = np.zeros(batch.n_nodes, dtype=np.uint64)
+    *_, colors = refined(same, messages(batch, None, weighted=False), 3)
+    of_graphs = np.add.reduceat(hash64(colors), batch.node_ptr[:-1])  # modulo 2^64
+    return colors + of_graphs[batch.graph_of_node]
 
 
 def relations(batch: GraphBatch) -> sp.csr_array | None:

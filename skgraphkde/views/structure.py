@@ -16,6 +16,7 @@ from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import ROUNDING, codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, usually
+from skgraphkde.graphs.relations import by_frequency
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
@@ -436,12 +437,12 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:
     """The most frequent categories, by their numbers of graphs, that several graphs have."""
-    number = {value: i for i, value in enumerate(dict.fromkeys(values))}
-    distinct = np.array([number[value] for value in values], dtype=np.int64)[codes]
-    pairs = np.unique(graph * len(number) + distinct)
-    n_graphs = np.bincount(pairs % len(number), minlength=len(number))
-    found = [x for x in number if n_graphs[number[x]] >= MIN_GRAPHS_PER_CATEGORY]
-    return tuple(sorted(found, key=lambda x: -n_graphs[number[x]])[:MOST_CATEGORIES])
+    known = tuple(dict.fromkeys(values))
+    distinct = codes_in(values, known)[codes]
+    pairs, counts = np.unique(graph * len(known) + distinct, return_counts=True)
+    category, n_graphs = pairs % len(known), np.bincount(pairs % len(known))
+    order = by_frequency(category, counts.astype(np.uint64))[:MOST_CATEGORIES]
+    return tuple(known[i] for i in order if n_graphs[i] >= MIN_GRAPHS_PER_CATEGORY)
 
 
 def triangles(graphs: sp.csr_array) -> np.ndarray:

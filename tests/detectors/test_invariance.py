@@ -1,13 +1,10 @@
-"""Scores follow from graphs: not from names, from orders, or from digits beyond single precision.
-
-Categories of edges are left out: Propagation says what their names change.
-"""
+"""Scores follow from graphs: not from names, orders, or digits beyond single precision."""
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from skgraphkde import GraphKDEDetector, GraphSchema, Numbers
+from skgraphkde import GCN, MMD, Density, GraphKDEDetector, GraphSchema, Numbers
 from skgraphkde.detectors.groups import find_groups
 
 SCHEMA = GraphSchema(
@@ -41,7 +38,7 @@ def graph_of(seed, name=str, number=float, shuffled=False):
 
 def renamed(value):
     """One name for each of these values, in another order."""
-    return f"{ord(str(value)) * 37 % 101} of 101"
+    return f"{int(str(value), 36) * 37 % 101} of 101"
 
 
 @pytest.fixture(scope="module", params=[None, 25], ids=["all", "25 references"])
@@ -77,3 +74,42 @@ def test_scores_do_not_depend_on_how_graphs_are_written(results, changes, tolera
     scores, *others = results_of(**changes)
     np.testing.assert_allclose(scores, expected, rtol=tolerance)
     assert others == others_expected
+
+
+def calls_of(seed, name=str, shuffled=False):
+    """A random directed graph with categories of nodes and edges, some of which are rare."""
+    rng = np.random.default_rng(seed)
+    graph, n = nx.DiGraph(), int(rng.integers(4, 12))
+    who, how = 20 * rng.random(n) ** 3, 25 * rng.random((n, n)) ** 3
+    nodes = [(i, {"kind": name(int(who[i])), "who": name(rng.integers(3))}) for i in range(n)]
+    edges = nx.gnm_random_graph(n, 2 * n, seed=seed, directed=True).edges
+    edges = [(u, v, {"how": name(int(how[u, v]))}) for u, v in edges]
+    graph.add_nodes_from(nodes[::-1] if shuffled else nodes)
+    graph.add_edges_from(edges[::-1] if shuffled else edges)
+    return graph
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"views": Density(MMD(method="random_features"))},
+        {"encoder": GCN(hidden_dim=16), "views": "density", "random_state": 0},
+    ],
+    ids=["relations", "random features", "random weights"],
+)
+@pytest.mark.parametrize(
+    ("most_values", "most_shares"), [(512, 200), (10, 13)], ids=["one-hot", "projected"]
+)
+def test_columns_are_in_an_order_that_names_do_not_change(
+    settings, most_values, most_shares, monkeypatch
+):
+    monkeypatch.setattr("skgraphkde.features.MOST_VALUES", most_values)
+    monkeypatch.setattr("skgraphkde.views.structure.MOST_CATEGORIES", most_shares)
+    found = []
+    for name, shuffled, order in (str, False, 1), (renamed, False, 1), (str, True, -1):
+        graphs = [calls_of(seed, name, shuffled) for seed in range(150)]
+        schema = GraphSchema(node_categories=("kind", "who"), edge_categories="how")
+        detector = GraphKDEDetector(schema=schema, **settings).fit(graphs[:100][::order])
+        found.append(detector.score_samples(graphs[100:]))
+    np.testing.assert_allclose(found[1:], np.stack(found[:1] * 2), rtol=1e-9)

@@ -155,8 +155,8 @@ def test_edge_features(directed, seed):
     expected = np.vstack([edge_features_slow(g, groups, ways, x.mean(), x.std()) for g in graphs])
     np.testing.assert_allclose(features.transform(graphs).attributes, expected, atol=1e-12)
     names = features.get_feature_names_out().tolist()
-    assert names[0] == ("log(1+out a edges)" if directed else "log(1+a edges)")
-    assert names[-1].endswith("b x")
+    assert names[0] == ("log(1+out {} edges)" if directed else "log(1+{} edges)").format(groups[0])
+    assert names[-1].endswith(f"{groups[-1]} x")
     assert len(names) == expected.shape[1]
 
 
