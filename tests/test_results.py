@@ -42,7 +42,7 @@ def test_what_the_methods_say(alpha):
     assert not strong.all()
     said = frame["reason"]
     assert said[strong].tolist() == first["reason"][strong].tolist()
-    assert said[~strong].dropna().str.startswith("nothing single stands out; most: ").all()
+    assert said[~strong].dropna().str.startswith("nothing stands out clearly; most: ").all()
     assert (frame["verdict"].iloc[6:] == -1).all()
 
 
@@ -102,7 +102,7 @@ def test_weak_reasons_are_told_together_or_the_view_that_is_most_surprised(monke
     weak = judged._replace(reasons=[first._replace(strength=0.5, text=x) for x in facts])
     told = "2 nodes (usually 5 to 6), 3 nodes (usually 5 to 6), 4 nodes (usually 5 to 6)"
     for decision in (-1.0, 1.0):
-        assert weak._replace(decision=decision).why == f"nothing single stands out; most: {told}"
+        assert weak._replace(decision=decision).why == f"nothing stands out clearly; most: {told}"
     none = judged._replace(reasons=[first._replace(strength=0.0)])
     view = detector.model_.views[judged.surprises.argmax()]
     words = view.titled(detector.schema_.words)

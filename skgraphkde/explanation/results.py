@@ -72,7 +72,7 @@ class Judgement(NamedTuple):
             return self.unusual[0].text
         weak = [as_fact(x.text) for x in self.reasons[:N_WEAK] if x.strength > 0]
         if weak:
-            return in_two_lines("nothing single stands out; most: ", weak)[0]
+            return in_two_lines("nothing stands out clearly; most: ", weak)[0]
         if self.is_anomaly and self.surprised:
             return f"many small things, most of all in {self.surprised}"
         return None

@@ -78,7 +78,7 @@ class Row(NamedTuple):
     @property
     def reason(self) -> str:
         """The main reason."""
-        return shown(self.judged.why or "nothing single stands out", BRIEF)
+        return shown(self.judged.why or "nothing stands out clearly", BRIEF)
 
     @property
     def brief(self) -> str:

@@ -316,10 +316,10 @@ def test_the_page_and_the_frame_give_the_same_reasons(detector, new, html):
     order = np.argsort(detector.score_samples(new), kind="stable")
     frame = results(detector, new).iloc[order]
     said = [x[2] for x in Parsed(html).rows]
-    nothing = {1: "nothing single stands out", -1: "nothing that is unusual by itself"}
+    nothing = {1: "nothing stands out clearly", -1: "nothing that is unusual by itself"}
     expected = frame["reason"].fillna(frame["verdict"].map(nothing).astype("string"))
     assert said == expected.tolist()
-    assert "nothing single stands out" in said
+    assert "nothing stands out clearly" in said
 
 
 def plant(seed, temp=20.0, kind="b"):
