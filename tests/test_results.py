@@ -111,7 +111,7 @@ def test_weak_reasons_are_told_together_or_the_view_that_is_most_surprised(monke
     assert none._replace(decision=1.0).why is None
     monkeypatch.setattr(reasons, "WEAKEST", 200)  # all are weak
     said = results(detector, NEW)
-    assert said.loc[said["verdict"] == -1, "reason"].str.startswith("nothing single ").all()
+    assert said.loc[said["verdict"] == -1, "reason"].str.startswith("nothing stands out ").all()
     assert said["reason"][6] in report(detector, NEW)
 
 

@@ -188,7 +188,7 @@ def test_members_without_a_reason_have_what_the_group_shares(monkeypatch):
     [row] = (x for x in parsed.rows if "5 graphs alike" in x[0])
     shared = row[2].removeprefix("all 5: ")
     assert parsed.texts["p"].count(f"It shares with its group: {shared}.") == 5
-    assert "Nothing single stands out." in parsed.texts["p"]
+    assert "Nothing stands out clearly." in parsed.texts["p"]
 
 
 @pytest.mark.parametrize(
