@@ -89,15 +89,16 @@ def by_frequency(codes: np.ndarray, contents: np.ndarray) -> np.ndarray:
     codes : ndarray of shape (n,), int
         The category of each of some things.
     contents : ndarray of shape (n,), uint64
-        Hashes of these things, which decide on the order of equally frequent categories.
+        Hashes of these things, whose means decide on the order of equally frequent categories; if
+        each thing is there twice, nothing changes.
 
     Returns
     -------
     ndarray of int
         The categories that are there, the most frequent first.
     """
-    found = pd.Series(hash64(contents)).groupby(codes).agg(["size", "sum"])  # modulo 2^64
-    return found.index.to_numpy()[np.lexsort((found["sum"], -found["size"]))]
+    found = pd.Series(hash64(contents) / 2.0**64).groupby(codes).agg(["size", "mean"])
+    return found.index.to_numpy()[np.lexsort((found["mean"].round(9), -found["size"]))]
 
 
 def looks(batch: GraphBatch) -> np.ndarray:

@@ -140,7 +140,7 @@ def _in_words(value: object) -> str:
         return shown(", ".join(number(x, DIGITS) for x in value))
     if isinstance(value, float):
         return "" if np.isnan(value) else number(value, DIGITS)
-    return "" if value is None else shown(legible(value))
+    return "" if value is None else shown(value)  # alone in a cell, it needs no quotes
 
 
 def _range(x: np.ndarray) -> str:
