@@ -40,12 +40,14 @@ def test_training_graphs_are_judged_by_the_others(batch):
     assert "compared with the others: lower is odder" in report(detector)
 
 
-def test_what_is_new_in_a_confirmed_anomaly_is_no_warning(batch):
+def test_what_is_new_in_a_confirmed_anomaly_is_no_warning(batch, monkeypatch):
     rare = with_data(nx.path_graph(4), {"label": "mercury"})
     known = [with_data(world(seed), {"label": "carbon"}) for seed in range(20)]
     detector = GraphKDEDetector().fit([*known, rare], verdicts=[*[0] * 20, -1])
     graphs, own = to_judge(detector, None)
-    judged = judge(detector, graphs, n_reasons=0, own=own)  # warnings are errors
+    with monkeypatch.context() as patched:
+        patched.setattr("warnings.catch_warnings", None)  # which would hide those of others
+        judged = judge(detector, graphs, n_reasons=0, own=own)  # warnings are errors
     assert judged[-1].is_anomaly
 
 

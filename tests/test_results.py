@@ -1,5 +1,7 @@
 """results is what the methods of a detector say, in one frame."""
 
+import io
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -51,8 +53,23 @@ def test_other_detectors_have_no_reasons():
     names = ["a\udcff", 1, ("b", 2), None, *"efgh"]
     frame = results(detector, NEW, names=names)
     check(frame, detector, 0.1)
-    assert frame["name"].tolist() == names
+    assert frame["name"].tolist() == [r"a\udcff", *names[1:]]
     assert frame["reason"].isna().all()
+
+
+@pytest.mark.filterwarnings("ignore:.* that fit did not see")
+def test_names_and_values_with_half_characters_reach_every_output():
+    def half(i, label, n):
+        graph = nx.cycle_graph(n, create_using=nx.Graph)
+        graph.graph |= {"name": f"\udce9{i}", "of\udce9": label}
+        return with_data(graph, {"label": label})
+
+    graphs = [*(half(i, "a", 6 + i) for i in range(20)), *(half(i, "\udcff", 5) for i in range(3))]
+    detector = GraphKDEDetector(schema="all").fit(graphs)
+    for frame in (results(detector), explain(detector, [half(0, "\ud800", 9)])):
+        assert r"\udce90" in frame.to_csv().encode().decode()
+        frame.to_parquet(io.BytesIO())
+    assert report(detector).encode()
 
 
 def test_no_p_values_where_there_are_none():

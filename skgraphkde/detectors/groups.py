@@ -18,7 +18,7 @@ from skgraphkde._utils import progress
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import USUAL
+from skgraphkde.graphs.naming import USUAL, printable
 from skgraphkde.views.categories import Vocabulary, compared_words
 from skgraphkde.views.neighborhoods import (
     Neighborhoods,
@@ -104,7 +104,7 @@ def find_groups(model: GraphModel) -> list[Group]:
     groups = []
     for share, members in chosen:
         shared = _shared_words(kinds, members) or _statistics_words(statistics, members)
-        groups.append(Group(model.reference_index[members], share, shared))
+        groups.append(Group(model.reference_index[members], share, printable(shared)))
     return groups
 
 

@@ -22,7 +22,7 @@ from skgraphkde.explanation.wording import (
     ways,
 )
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import listed, shown, usual_range, usually
+from skgraphkde.graphs.naming import encodable, listed, shown, usual_range, usually
 from skgraphkde.views.base import Context, Reason
 from skgraphkde.views.categories import LISTED, places
 
@@ -170,12 +170,13 @@ class Profiles:
         return found or [self._ranked(0, self._reason(i, 0), 0.0)]
 
     def _ranked(self, j: int, reason: Reason, strength: float) -> RankedReason:
-        what = reason.what.encode(errors="backslashreplace").decode()  # Arrow: no half ones
         text, more, where = shown(reason.text, LONGEST), reason.more, (reason.nodes, reason.edges)
         if len(text) > LONGEST:
             text, more = shown(reason.text, LONGEST - 3), more or reason.text
         more = shown(more, LONGEST_MORE)
-        return RankedReason(self.columns[j].kind, what, text, strength, *where, more)
+        return RankedReason(
+            self.columns[j].kind, encodable(reason.what), text, strength, *where, more
+        )
 
     def _is_usual(self, i: int, j: int) -> bool:
         """True if the reason would be a range that has the number, or would be told as missing."""

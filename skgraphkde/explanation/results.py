@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ from skgraphkde.explanation.reasons import Profiles, RankedReason
 from skgraphkde.explanation.wording import as_fact, checked_names, in_two_lines
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats.networkx import node_ids
+from skgraphkde.graphs.naming import encodable
 
 __all__ = ["explain", "results"]
 
@@ -126,13 +126,6 @@ def judge(
     list of Judgement
         One per graph.
     """
-    if own is not None and (own < 0).any():
-        # References are judged by the others, and confirmed anomalies as they are.
-        how: Any = {"k": k, "n_reasons": n_reasons, "node_names": node_names}
-        both = judge_some(detector, batch, np.flatnonzero(own >= 0), own=own, **how)
-        with warnings.catch_warnings(action="ignore"):  # of categories that others do not have
-            both |= judge_some(detector, batch, np.flatnonzero(own < 0), own=None, **how)
-        return [both[i] for i in range(len(batch))]
     why: list[dict[str, Any]] = [{} for _ in range(len(batch))]
     is_kde = isinstance(detector, GraphKDEDetector)
     if is_kde and n_reasons:
@@ -142,8 +135,12 @@ def judge(
         scores = np.array([-x["surprises"].sum() for x in why])
     elif own is None:
         scores = detector.score_samples(batch)
+    else:
+        scores, anomalies = np.empty(len(batch)), np.flatnonzero(own < 0)
+        if len(anomalies):
+            scores[anomalies] = detector.model_.scores(batch[anomalies])
     if own is not None:
-        scores = detector.calibration_scores_[own]
+        scores[own >= 0] = detector.calibration_scores_[own[own >= 0]]
     p_values: list = [None] * len(batch)
     if detector.is_calibrated_:
         p_values = conformal_p_values(scores, detector.calibration_scores_).tolist()
@@ -190,23 +187,24 @@ def _explained(
     with during(0.0, 0.15):
         context = model.context(batch)
         features = np.asarray(model.features.transform_batch(batch).attributes)
-        if own is None:
-            scores = model.view_scores(batch, context=context)
-            surprises = surprises_of(model, scores)
-        else:
-            scores = model.training_scores[:, own]
-            surprises = 0.0 - model.leave_one_out_log_p_values()[:, own].T
+        reference = np.full(len(batch), -1) if own is None else own
+        others = np.flatnonzero(reference < 0)  # new graphs, and confirmed anomalies
+        scores = model.training_scores[:, reference]
+        surprises = 0.0 - model.leave_one_out_log_p_values()[:, reference].T
+        if len(others):
+            part = context if len(others) == len(batch) else context.part(others)
+            scores[:, others] = model.view_scores(part.graphs, context=part)
+            surprises[others] = surprises_of(model, scores[:, others])
         densities = np.array(model.densities, dtype=int)
         views = densities[surprises[:, densities].argmax(axis=1)]
-        reference = np.full(len(batch), -1) if own is None else own
         profiles = Profiles(model, context, features, scores, reference, node_names)
     found: list[dict[str, Any]] = [{} for _ in range(len(batch))]
     for view in np.unique(views):
         index = np.flatnonzero(views == view)
-        n = min(k, len(model.references) - (own is not None))
+        n = min(k, len(model.references) - bool((reference[index] >= 0).any()))
         with during(0.15, 0.25):
             distances, references = model.nearest(
-                batch[index], n, view=int(view), own=None if own is None else own[index],
+                batch[index], n, view=int(view), own=reference[index],
                 context=context.part(index),
             )  # fmt: skip
         for i, near, indices in zip(index.tolist(), distances, references, strict=True):
@@ -259,11 +257,14 @@ def node_names_of(detector: BaseGraphDetector, graphs: Any) -> Sequence[Sequence
     return detector.training_node_ids if graphs is None else node_ids(graphs)
 
 
-def _names_of(batch: GraphBatch) -> pd.Series:
-    """The names of graphs, if all have one, else their positions."""
-    if batch.names and all(batch.names):  # Arrow does not hold every name of a file
-        return pd.Series(list(batch.names), dtype=object)
-    return pd.Series(np.arange(len(batch)))
+def _names_of(batch: GraphBatch, names: Sequence[Any] | None = None) -> pd.Series:
+    """The names of graphs, given or their own if all have one, else their positions."""
+    own = batch.names if batch.names and all(batch.names) else range(len(batch))
+    found = own if names is None else checked_names(names, len(batch))
+    return pd.Series(
+        [encodable(x) if isinstance(x, str) else x for x in found],
+        dtype=None if isinstance(found, range) else object,
+    )
 
 
 def groups_of(detector: BaseGraphDetector) -> list[tuple[np.ndarray, str]]:
@@ -452,9 +453,7 @@ def results(
     batch, own = to_judge(detector, graphs)
     ids = node_names_of(detector, graphs)
     judged = judge(detector, batch, n_reasons=N_WEAK, node_names=ids, own=own)
-    frame = pd.DataFrame({"name": _names_of(batch)})
-    if names is not None:
-        frame["name"] = pd.Series(checked_names(names, len(batch)), dtype=object)
+    frame = pd.DataFrame({"name": _names_of(batch, names)})
     frame["score"] = [x.score for x in judged]
     frame["decision"] = [x.decision for x in judged]
     frame["verdict"] = [-1 if x.is_anomaly else 1 for x in judged]

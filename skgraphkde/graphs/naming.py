@@ -6,6 +6,7 @@ character.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(x if x.isprintable() else x.encode("unicode_escape").decode() for x in text)
+
+
+def encodable(text: str) -> str:
+    """The text with half characters, which no file holds, written as escapes."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def shown(name: Any, most: int = LONGEST) -> str:
@@ -113,16 +119,16 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
 
 
 def legible(value: Any) -> str:
-    """A category as text; quoted if it has blanks around it, or would read as several names.
+    """A category as text; quoted if it would read as several names, an edge or an absence.
 
     Examples
     --------
-    >>> legible("org:resource"), legible(-1), legible("x, kind=B"), legible("A ")
-    ('org:resource', '-1', "'x, kind=B'", "'A '")
+    >>> legible("org:resource"), legible(-1), legible("x, kind=B"), legible("A "), legible("A - B")
+    ('org:resource', '-1', "'x, kind=B'", "'A '", "'A - B'")
     """
     text = str(value)
-    is_one = text.strip() == text and text and not any(x in text for x in (", ", " -> ", "=", " ("))
-    return text if is_one else f"'{text}'"
+    is_quoted = re.search(r"^\s|\s$|^$|, |=| \(| -|- |^(no|not) ", text)
+    return f"'{text}'" if is_quoted else text
 
 
 def category_words(names: Sequence[str], value: Any) -> str:

@@ -18,7 +18,7 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.results import groups_of, judge, judge_some, node_names_of, to_judge
 from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import shown
+from skgraphkde.graphs.naming import encodable, shown
 from skgraphkde.reporting.comparison import data_of
 from skgraphkde.reporting.rendering import LONGEST, ROWS, Drawn, Row, render
 from skgraphkde.saving import atomic_file
@@ -207,13 +207,15 @@ class Page:
         earlier : dict of str -> int, default=None
             The rank of each graph, by name, on a page before.
         """
-        return render(
-            self.detector,
-            self.listed,
-            self.drawn,
-            self.alpha,
-            self.known_names,
-            skipped,
-            self.groups,
-            earlier or {},
+        return encodable(
+            render(
+                self.detector,
+                self.listed,
+                self.drawn,
+                self.alpha,
+                self.known_names,
+                skipped,
+                self.groups,
+                earlier or {},
+            )
         )

@@ -29,7 +29,7 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.results import Judgement, group_numbers
 from skgraphkde.explanation.wording import learned_words
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import listed, shown
+from skgraphkde.graphs.naming import encodable, listed, shown
 from skgraphkde.graphs.naming import number as printed
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
@@ -291,7 +291,7 @@ def _table(rows: list[Row], groups: list[tuple[np.ndarray, str]]) -> pd.DataFram
             "edges": row.n_edges,
             "reason": _inert(row.judged.why),
             "codes": row.judged.codes,
-            **{f"data.{name}": _inert(value) for name, value in row.data.items()},
+            **{f"data.{encodable(name)}": _inert(value) for name, value in row.data.items()},
         }
         for row in rows
     ]

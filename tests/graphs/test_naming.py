@@ -21,12 +21,27 @@ def test_printable(text, expected):
 
 
 @pytest.mark.parametrize(
-    "value", ["x, kind=B", "A -> B", "A (in 3 of 60 other graphs)", "a=b", " A", "A\n", " ", ""]
+    "value",
+    [
+        *("x, kind=B", "A -> B", "A - B", "A -x- B", "no kind", "not ring"),
+        *("A (in 3 of 60 other graphs)", "a=b", " A", "A\n", " ", ""),
+    ],
 )
 def test_a_value_that_reads_as_several_is_quoted(value):
     assert legible(value) == f"'{value}'"
     assert category_text("kind", value) == f"kind='{value}'"
-    for plain in ("Create PO", "org:resource", "http://a.b/c?d", "N+", "a,b", "f(x)", "a->b", -0.5):
+    for plain in (
+        "Create PO",
+        "org:resource",
+        "http://a.b/c?d",
+        "N+",
+        "a,b",
+        "f(x)",
+        "a->b",
+        "a-b",
+        "north",
+        -0.5,
+    ):
         assert legible(plain) == str(plain)
 
 
