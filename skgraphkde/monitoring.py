@@ -231,9 +231,10 @@ class DriftMonitor:
     training graphs of which it is a copy.
 
     Graphs of `fit` that are given again are not exchangeable with others: they are among the
-    references, and score too high. If the last 20 graphs have more of them than chance explains
-    (with an error of one in a thousand), they are left out with a warning. They are in no rank, and
-    a step without a bet adds nothing to the statistic, which cannot cause an alarm.
+    references, and score too high. They are left out with a warning; where training graphs repeat
+    each other, as small ones do, only if the last 20 graphs have more of them than chance explains
+    (with an error of one in a thousand). They are in no rank, and a step without a bet adds nothing
+    to the statistic, which cannot cause an alarm.
 
     Examples
     --------
@@ -332,11 +333,11 @@ class DriftMonitor:
         return table.assign(alarm=table["statistic"] >= self.threshold_)
 
     def _given_again(self, is_known: np.ndarray) -> np.ndarray:
-        """Mark known graphs if, up to them, the last graphs had more than chance explains."""
-        given_again = np.zeros(len(is_known), dtype=bool)
+        """Mark known graphs if none repeats, or the last graphs had more than chance explains."""
+        given_again, known = np.zeros(len(is_known), dtype=bool), self.detector.known_graphs
         for i in np.flatnonzero(is_known):
             last = is_known[max(i + 1 - WINDOW, 0) : i + 1]
-            given_again[i] = self.detector.known_graphs.exceed_chance(int(last.sum()), len(last))
+            given_again[i] = not known.n_repeated or known.exceed_chance(int(last.sum()), len(last))
         return given_again
 
     def _scores_of_copies(self, graphs: GraphBatch) -> list[np.ndarray] | None:

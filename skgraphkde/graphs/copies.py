@@ -160,6 +160,11 @@ class KnownGraphs:
         All of them.
     sample : ndarray of int
         Indices of those that repeat each other as often as new graphs repeat them.
+
+    Attributes
+    ----------
+    n_repeated : int
+        Number of these that look like another one.
     """
 
     def __init__(self, graphs: GraphBatch, sample: np.ndarray) -> None:
@@ -168,7 +173,7 @@ class KnownGraphs:
         hashes = self._hashes(graphs)
         self._hashes_of_known = np.unique(hashes)
         _, of_sample, counts = np.unique(hashes[sample], return_inverse=True, return_counts=True)
-        self._n, self._n_repeated = len(sample), int((counts[of_sample] > 1).sum())
+        self._n, self.n_repeated = len(sample), int((counts[of_sample] > 1).sum())
 
     def _hashes(self, graphs: GraphBatch) -> np.ndarray:
         changes = {}
@@ -201,7 +206,7 @@ class KnownGraphs:
         graphs is as likely to be the new ones, and the number of repeated graphs among these has a
         hypergeometric distribution (Fisher's exact test).
         """
-        n_repeated = self._n_repeated + n_known
+        n_repeated = self.n_repeated + n_known
         return bool(hypergeom.sf(n_known - 1, self._n + n, n_repeated, n) < LEVEL_KNOWN)
 
 
