@@ -15,7 +15,7 @@ from tests.conftest import random_graphs, with_data
 
 #: What the first reason is about: its kind, and a word in its name.
 CAUSES = {
-    "direction reversed": ("statistics", "before and"),
+    "direction reversed": ("statistics", "s"),
     "motif rewired at equal degrees": ("feature", "directed_return"),
     "edge categories shuffled": ("new", "-r"),
     "same categories, joined the other way": ("new", " - "),
@@ -27,6 +27,18 @@ CAUSES = {
     "missing values where there were few": ("feature", "pressure missing"),
     "two regions of a connectome exchanged": ("missing", "region"),  # and new, as strong
 }
+
+
+def test_what_reasons_are_about_does_not_depend_on_the_words_of_the_user():
+    known = [nx.gnp_random_graph(15, 0.3, seed=seed, directed=True) for seed in range(30)]
+    odd = [nx.DiGraph(nx.star_graph(20)), nx.cycle_graph(9, nx.DiGraph)]
+    plain, called = (
+        explain(GraphKDEDetector(schema=GraphSchema(call=call)).fit(known), odd, n_reasons=20)
+        for call in ({}, {"nodes": "steps", "edges": "links", "graphs": "cases"})
+    )
+    assert plain["what"].isin(["degrees", "rounds", "triangles", "sinks", "sources"]).any()
+    assert plain["what"].tolist() == called["what"].tolist()
+    assert plain["reason"].tolist() != called["reason"].tolist()
 
 
 @pytest.mark.filterwarnings("ignore:node labels that fit did not see", "ignore:not read")

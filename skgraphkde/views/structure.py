@@ -42,7 +42,7 @@ class Statistic(NamedTuple):
     # "log", "log1p", "share", "nodes" (a share of them), "fact", "deviation" of the mean before it
     form: str = "number"
     kind: str = ""  # of its reason; "" if there is none
-    fact: str = ""  # what reasons of other kinds call the same fact
+    fact: str = ""  # what programs and reasons of other kinds call it, whatever people say
 
 
 def in_words(
@@ -319,7 +319,7 @@ class Statistics(View):
         for place, x in enumerate(context.shared(structure)):
             if x.kind:
                 least = np.full(len(graphs), self.steps_[place] / 2)
-                found.append(Property(x.kind, x.name, x.values, least, place, both=True))
+                found.append(Property(x.kind, x.fact, x.values, least, place, both=True))
         return found
 
     def reason(
@@ -331,13 +331,13 @@ class Statistics(View):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The statistic and those of the references, see :meth:`View.reason`."""
-        name, statistic = unusual.what, context.shared(structure)[unusual.place]
+        what, statistic = unusual.what, context.shared(structure)[unusual.place]
         share, n = float(unusual.values[0]), graph.n_nodes
-        text = in_words(name, statistic.form, [share], known)
+        text = in_words(statistic.name, statistic.form, [share], known)
         if statistic.form == "nodes":
             own, known_range = usually(share, known, percent=True)
-            text = f"{round(share * n)} of {n} {name} ({own}); usually {known_range}"
-        return Reason(name, text, about=(statistic.fact,))
+            text = f"{round(share * n)} of {n} {statistic.name} ({own}); usually {known_range}"
+        return Reason(what, text, about=("edges" if what == "rounds" else what,))
 
 
 def structure(graphs: GraphBatch) -> list[Statistic]:
@@ -389,7 +389,7 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
         ),
         Statistic(
             f"closed rounds of {words.edges}",
-            np.log1p(n_cycles), 1 / (1 + n_cycles.mean()), "log1p", "size", "edges",
+            np.log1p(n_cycles), 1 / (1 + n_cycles.mean()), "log1p", "size", "rounds",
         ),
         Statistic(
             f"{words.nodes} without neighbors", mean(degrees == 0), node,
