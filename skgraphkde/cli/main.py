@@ -6,8 +6,11 @@ do; 2 for wrong usage; 3 if graphs were skipped, as requested; 130 if the user i
 
 from __future__ import annotations
 
+import _thread
 import difflib
 import importlib
+import sys
+import threading
 from typing import Any
 
 import click
@@ -49,6 +52,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
+        before, sys.unraisablehook = sys.unraisablehook, _interrupt_again
         try:
             from skgraphkde.cli.output import one_line_errors  # imports pandas
 
@@ -59,6 +63,8 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("Interrupted", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
+        finally:
+            sys.unraisablehook = before
 
     def _explained(self, error: click.NoSuchOption) -> click.NoSuchOption:
         """The error with options that the user may have meant, or with what the option is."""
@@ -68,6 +74,14 @@ class Commands(click.Group):
         if any(name in (*x.opts, *x.secondary_opts) for x in fit.params):
             message = f"No such option {name!r}, but `fit` has it: the model file keeps that."
         return click.NoSuchOption(name, message, close, error.ctx)
+
+
+def _interrupt_again(dropped: Any) -> None:
+    """Repeat an interrupt that Python dropped, as it does in a callback of its import system."""
+    if isinstance(dropped.exc_value, KeyboardInterrupt):
+        threading.Timer(0.1, _thread.interrupt_main).start()
+    else:
+        sys.__unraisablehook__(dropped)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -125,8 +125,8 @@ class OutputFile(click.ParamType):
         path = Path(value)
         if self.suffixes and path.suffix.lower() not in self.suffixes:
             self.fail(f"{value} does not have the suffix {' or '.join(self.suffixes)}")
-        if not path.parent.is_dir():
-            self.fail(f"the folder {path.parent} does not exist")
+        if not os.access(path.parent, os.W_OK):
+            self.fail(f"the folder {path.parent} does not exist, or cannot be written to")
         if path.exists() and not path.is_file():
             self.fail(f"{value} is a folder or a device: give the path of a file")
         return value

@@ -1,5 +1,6 @@
 """`fit` and `info`, and what all commands do with options, models, files and errors."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -142,7 +143,7 @@ def test_what_is_not_read_is_said(plants):
         ("fit normal -o a.skg --set encoder__n_layers=1", "encoder='auto' has no parameters"),
         ("fit normal -o a.skg --set n_layers", "'n_layers' is not NAME=VALUE"),
         ("fit normal -o a.skg --calibration none", "'none' is not one of 'loo', 'split', 'train'"),
-        ("fit normal -o nowhere/a.skg", "the folder nowhere does not exist"),
+        ("fit normal -o nowhere/a.skg", "the folder nowhere does not exist, or"),
         ("fit normal -o normal --force", "normal is a folder or a device"),
         ("fit normal -o model.skg", "model.skg exists: give --force to replace it"),
         *[
@@ -176,6 +177,11 @@ def test_wrong_usage(here, command, message):
     before = sorted(here.iterdir())
     assert re.search(message, run(command, exit_code=2, listed="\n").stderr)
     assert sorted(here.iterdir()) == before
+
+
+def test_a_folder_that_cannot_be_written_to_is_noticed_first(here, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    assert "cannot be written to" in run("fit normal -o a.skg", exit_code=2).stderr
 
 
 @pytest.mark.parametrize(

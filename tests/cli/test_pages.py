@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import click
 import networkx as nx
@@ -102,12 +103,23 @@ def test_find_reads_files_of_several_programs(tmp_path):
     assert "missing values" not in run(f"find {tmp_path} -o {path} --force").stderr
 
 
-def test_an_interrupted_find_leaves_nothing(tmp_path, monkeypatch):
+class Dropped:
+    """An object in whose end Python drops an interrupt, as in a callback of an import."""
+
+    def __del__(self):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("is_dropped", [False, True])
+def test_an_interrupted_find_leaves_nothing(tmp_path, monkeypatch, is_dropped):
     (tmp_path / "few.smi").write_text("CCO a\nCCC b\nCCN c\n")
     here = tmp_path / "page.html"
 
     def interrupted(*_):
-        raise KeyboardInterrupt
+        if not is_dropped:
+            raise KeyboardInterrupt
+        Dropped()
+        time.sleep(5)
 
     monkeypatch.setattr(Page, "html", interrupted)
     result = run(f"find {tmp_path / 'few.smi'} -o {here}", exit_code=130)
