@@ -64,7 +64,7 @@ TRUSTED = frozenset(
     "scipy.sparse._csr.csr_array",
     # Values of categories, which do nothing when they are made.
     *("datetime.date", "datetime.datetime", "datetime.time", "datetime.timedelta"),
-    *("datetime.timezone", "decimal.Decimal", "fractions.Fraction", "uuid.UUID"),
+    *("datetime.timezone", "decimal.Decimal", "uuid.UUID"),
 }
 
 
@@ -120,8 +120,8 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
     """Load a detector that :meth:`BaseGraphDetector.save` wrote.
 
     A file of `skops <https://skops.readthedocs.io>`_ cannot run code: it creates only classes of
-    this package, of NumPy, SciPy and scikit-learn, and those that you trust. A warning names the
-    version that wrote the file if it is another one.
+    this package, of NumPy, SciPy and scikit-learn, dates, decimals and UUIDs, and those that you
+    trust. A warning names the version that wrote the file if it is another one.
 
     Parameters
     ----------

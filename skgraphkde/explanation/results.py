@@ -339,7 +339,8 @@ def explain(
         - rank : 1 for the first reason of a graph;
         - kind : "missing", "new", "rare", "feature", "size", "extreme", "neighborhoods",
           "statistics", "confirmed", or the name of your own view;
-        - what : the name of the category, the feature or the size;
+        - what : the name of the category, the feature, the size or the statistic, the same whatever
+          nodes, edges and graphs are called;
         - reason : in words, at most two lines;
         - strength : see above;
         - nodes : positions of the nodes that it concerns most, five at most, from 0 on;
