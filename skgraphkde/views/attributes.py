@@ -29,6 +29,8 @@ MOST_COLUMNS_OF_TREE = 15
 MIN_GRAPHS_PER_KIND = 5
 # The same for categories of graphs, each of which has one row.
 MIN_GRAPHS_PER_CATEGORY = 10
+# Of more numbers of graphs, in all categories within which they are compared, fits take minutes.
+MOST_COMPARED = 100_000_000
 # Variance that whitening adds, as a share of that of a number: rounding is no evidence.
 RIDGE = 1e-3
 # Distances beyond are cut to this one.
@@ -88,12 +90,9 @@ class Numbers(View):
         Whether numbers of edges, and of graphs, count.
     parts_ : tuple of str
         What each of `points_` is about: nodes, edges, graphs, or their shares of missing numbers.
-    within_ : tuple of str
-        Categories of graphs within which their numbers are compared: those that ten references
-        share, and not all.
     points_ : list of NumberPoints
         Numbers of the references' nodes, of their edges, and of the references, also within each
-        of these categories.
+        of their categories.
 
     Examples
     --------
@@ -140,7 +139,8 @@ class Numbers(View):
         Raises
         ------
         ValueError
-            If neither nodes nor edges nor graphs have numbers.
+            If neither nodes nor edges nor graphs have numbers, or graphs have too many in each of
+            too many categories.
         """
         if not self.applies_to(references):
             raise ValueError(
@@ -154,8 +154,16 @@ class Numbers(View):
         self.of_edges_ = references.edge_attributes is not None
         self.of_graphs_ = references.graph_attributes is not None
         self.references_ = references
-        keys_of, categories = self.vocabulary_.graph_keys, self.vocabulary_.of_graphs
-        self.within_ = tuple(x for x in categories if _divides(keys_of(references, x)))
+        if self.of_graphs_:
+            n_numbers = np.asarray(references.graph_attributes).shape[1]
+            n_categories = len(self.vocabulary_.of_graphs)
+            if len(references) * n_numbers * n_categories > MOST_COMPARED:
+                raise ValueError(
+                    f"the {n_numbers} numbers of {len(references)} graphs are compared within each "
+                    f"of {n_categories} categories, which are more than {MOST_COMPARED:,} numbers: "
+                    "name fewer in GraphSchema(graph_numbers=..., graph_categories=...), or leave "
+                    "'numbers' out of views"
+                )
         self.parts_ = tuple(rows.part for rows in self._rows(references))
         self.points_ = [
             NumberPoints(rows, np.ones(len(rows.graph), dtype=bool), self.n_points)
@@ -244,7 +252,7 @@ class Numbers(View):
         if self.of_graphs_:
             values, names = np.asarray(graphs.graph_attributes), graphs.schema.graph_columns
             tables.append(_Rows("graph", None, names, values, alike, index, index))
-            for category in self.within_:
+            for category in self.vocabulary_.of_graphs:
                 kinds = self.vocabulary_.graph_keys(graphs, category)
                 tables.append(_Rows("graph", category, names, values, kinds, index, index))
         return tables
@@ -358,12 +366,6 @@ class Numbers(View):
         names, together = self.vocabulary_.names, self.vocabulary_.together
         compared = {"node": names, "edge": tuple(names[i] for i in together)}.get(part, ())
         return any(name != self.vocabulary_.named for name in compared)
-
-
-def _divides(kinds: np.ndarray) -> bool:
-    """True if graphs of a common kind are to be compared with a part of the others only."""
-    counts = np.unique(kinds, return_counts=True)[1]
-    return len(counts) > 1 and counts.max() >= MIN_GRAPHS_PER_CATEGORY
 
 
 def _farthest(rows: _Rows, chosen: np.ndarray, known: NumberPoints) -> np.ndarray:
