@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from scipy.spatial import cKDTree
 from sklearn.metrics import pairwise_distances_argmin
 
@@ -20,7 +21,7 @@ from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import Vocabulary, compared_words, means, places
-from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
+from skgraphkde.views.rows import Whitening, folds, winsorized
 
 # A tree looks at all of the points if they have more columns, which a matrix product does faster.
 MOST_COLUMNS_OF_TREE = 15
@@ -28,6 +29,8 @@ MOST_COLUMNS_OF_TREE = 15
 MIN_GRAPHS_PER_KIND = 5
 # The same for categories of graphs, each of which has one row.
 MIN_GRAPHS_PER_CATEGORY = 10
+# Of more numbers of graphs, in all categories within which they are compared, fits take minutes.
+MOST_COMPARED = 100_000_000
 # Variance that whitening adds, as a share of that of a number: rounding is no evidence.
 RIDGE = 1e-3
 # Distances beyond are cut to this one.
@@ -136,7 +139,8 @@ class Numbers(View):
         Raises
         ------
         ValueError
-            If neither nodes nor edges nor graphs have numbers.
+            If neither nodes nor edges nor graphs have numbers, or graphs have too many in each of
+            too many categories.
         """
         if not self.applies_to(references):
             raise ValueError(
@@ -150,6 +154,16 @@ class Numbers(View):
         self.of_edges_ = references.edge_attributes is not None
         self.of_graphs_ = references.graph_attributes is not None
         self.references_ = references
+        if self.of_graphs_:
+            n_numbers = np.asarray(references.graph_attributes).shape[1]
+            n_categories = len(self.vocabulary_.of_graphs)
+            if len(references) * n_numbers * n_categories > MOST_COMPARED:
+                raise ValueError(
+                    f"the {n_numbers} numbers of {len(references)} graphs are compared within each "
+                    f"of {n_categories} categories, which are more than {MOST_COMPARED:,} numbers: "
+                    "name fewer in GraphSchema(graph_numbers=..., graph_categories=...), or leave "
+                    "'numbers' out of views"
+                )
         self.parts_ = tuple(rows.part for rows in self._rows(references))
         self.points_ = [
             NumberPoints(rows, np.ones(len(rows.graph), dtype=bool), self.n_points)
@@ -162,29 +176,37 @@ class Numbers(View):
         return self._rows(self.references_)
 
     @cached_property
-    def _folds(self) -> tuple[np.ndarray, list[list[NumberPoints]]]:
-        """The fold left out for each reference, and for each the points of the others.
+    def _folds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The fold of each reference, and the fold that is left out for it.
 
         Of up to 20 references, each is left out alone.
         """
-        tables, n = self._reference_rows, len(self.references_)
-        lengths = []  # of all rows of a reference, in any units
-        for rows, points in zip(tables, self.points_, strict=True):
-            of_rows = points.lengths(rows.values, rows.kinds)
-            lengths.append(np.bincount(rows.graph, of_rows, n))
-        fold, left_out = folds(np.column_stack(lengths))
-        of_others = []
-        for i in range(int(fold.max()) + 1):
-            without = [NumberPoints(x, fold[x.graph] != i, self.n_points) for x in tables]
-            of_others.append(without)
-        return left_out, of_others
+        lengths = [  # of all rows of a reference, in any units
+            np.bincount(rows.graph, points.lengths(rows.values, rows.kinds), len(self.references_))
+            for rows, points in zip(self._reference_rows, self.points_, strict=True)
+        ]
+        return folds(np.column_stack(lengths))
 
-    def _points(self, own: int) -> list[NumberPoints]:
-        """The points of the references, without the fold of one of them; -1: of all."""
-        if own < 0:
-            return self.points_
-        left_out, of_others = self._folds
-        return of_others[left_out[own]]
+    @cached_property
+    def _largest_of_references(self) -> list[np.ndarray]:
+        """What :meth:`_largest` returns of the references, each among those of other folds.
+
+        It is kept in place of the points without each fold, which are many.
+        """
+        found, (_, left_out) = [], self._folds
+        for place, rows in enumerate(self._reference_rows):
+            largest = np.zeros(len(left_out))
+            for fold in np.unique(left_out).tolist():
+                largest += _farthest(rows, left_out == fold, self._points_without(place, fold))
+            found.append(largest)
+        return found
+
+    def _points_without(self, place: int, fold: int) -> NumberPoints:
+        """Points of some rows of the references, without those of a fold; -1: of all."""
+        if fold < 0:
+            return self.points_[place]
+        rows, (of_references, _) = self._reference_rows[place], self._folds
+        return NumberPoints(rows, of_references[rows.graph] != fold, self.n_points)
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the training graphs."""
@@ -196,18 +218,11 @@ class Numbers(View):
 
     def _largest(self, graphs: GraphBatch, own: np.ndarray) -> list[np.ndarray]:
         """Largest distance of a node, and of an edge, of each graph, and that of the graph."""
-        found = []
-        for i, rows in enumerate(self._rows(graphs)):
-            largest = np.zeros(len(graphs))
-            for fold, some in by_fold(own[rows.graph], lambda: self._folds[0]):
-                known = self.points_ if fold < 0 else self._folds[1][fold]
-                values, kinds = rows.values[some], rows.kinds[some]
-                if rows.part == GAPS:  # some known graph or other is near to any share
-                    distances = np.maximum(known[i].lengths(values, kinds) - USUAL_DEVIATION, 0)
-                else:
-                    distances = known[i].distances(values, kinds)
-                np.maximum.at(largest, rows.graph[some], distances)
-            found.append(largest)
+        is_new, tables = own < 0, zip(self._rows(graphs), self.points_, strict=True)
+        found = [_farthest(rows, is_new, points) for rows, points in tables]
+        if not is_new.all():
+            for largest, of_references in zip(found, self._largest_of_references, strict=True):
+                largest[~is_new] = of_references[own[~is_new]]
         return found
 
     def _rows(self, graphs: GraphBatch) -> list[_Rows]:
@@ -266,7 +281,8 @@ class Numbers(View):
     ) -> Reason:
         """The node, edge or graph and its numbers, see :meth:`View.reason`."""
         rows, all_rows = self._rows(graph)[unusual.place], self._reference_rows[unusual.place]
-        points, words = self._points(unusual.own)[unusual.place], graph.schema.words
+        fold = -1 if unusual.own < 0 else int(self._folds[1][unusual.own])
+        points, words = self._points_without(unusual.place, fold), graph.schema.words
         row = int(points.distances(rows.values, rows.kinds).argmax())
         values, [code] = rows.values[row], points.codes_of(rows.kinds[row : row + 1])
         is_other = all_rows.graph != unusual.own
@@ -352,6 +368,18 @@ class Numbers(View):
         return any(name != self.vocabulary_.named for name in compared)
 
 
+def _farthest(rows: _Rows, chosen: np.ndarray, known: NumberPoints) -> np.ndarray:
+    """Largest distance of a row of each chosen graph, shape (n_graphs,); 0 for the others."""
+    some, found = chosen[rows.graph], np.zeros(len(chosen))
+    values, kinds = rows.values[some], rows.kinds[some]
+    if rows.part == GAPS:  # some known graph or other is near to any share
+        distances = np.maximum(known.lengths(values, kinds) - USUAL_DEVIATION, 0)
+    else:
+        distances = known.distances(values, kinds)
+    np.maximum.at(found, rows.graph[some], distances)
+    return found
+
+
 class NumberPoints:
     """Rows of numbers of the references, whitened, in which nearest rows are found.
 
@@ -408,7 +436,9 @@ class NumberPoints:
         self.scale = np.maximum(np.where(is_constant, unit, deviations), least)
         n = len(self.kinds) + 1
         counts = np.maximum(np.bincount(codes, minlength=n), 1)
-        self.means = np.column_stack([np.bincount(codes, x, n) / counts for x in table.T])
+        index = np.arange(len(codes))
+        of_kinds = sp.csr_array((np.ones(len(codes)), (codes, index)), shape=(n, len(codes)))
+        self.means = of_kinds @ table / counts[:, np.newaxis]
         centered = (table - self.means[codes]) / self.scale
         self.whitening = Whitening(centered, RIDGE)
         self.rounding = np.linalg.norm(least / self.scale) * self.whitening.norm
@@ -416,10 +446,11 @@ class NumberPoints:
         placed = self._placed(values, codes)
         # Each distinct row of a kind once, and of too many some by their content: neither their
         # order, nor the names of their kinds, nor last digits decide.
-        hashes = hash_data(len(values), None, values)
-        points = pd.DataFrame({"place": hash_points(placed), "kind": codes, "hash": hashes})
-        points = points.drop_duplicates(["place", "kind"]).sort_values(["hash", "place"])
-        kept = np.sort(points.index[:n_points])
+        points = pd.DataFrame({"place": hash_points(placed), "kind": codes}).drop_duplicates()
+        if len(points) > n_points:
+            points["hash"] = hash_data(len(points), None, values[points.index])
+            points = points.sort_values(["hash", "place"])[:n_points]
+        kept = np.sort(points.index)
         if len(np.unique(graph[codes == 0])) < fewest:  # too few to say what is usual
             kept = kept[codes[kept] > 0]
         self.points, self.codes = placed[kept], codes[kept]
@@ -468,15 +499,14 @@ class NumberPoints:
         """
         codes = self.codes_of(kinds)
         points, found = self._placed(values, codes), np.zeros(len(values))
-        for code, tree in self._trees.items():
+        for code in np.intersect1d(codes, self.codes).tolist():
             some = codes == code
-            if not some.any():
-                continue
-            if tree.m > MOST_COLUMNS_OF_TREE:
-                nearest = tree.data[pairwise_distances_argmin(points[some], tree.data)]
+            if points.shape[1] > MOST_COLUMNS_OF_TREE:
+                known = self.points[self.codes == code]
+                nearest = known[pairwise_distances_argmin(points[some], known)]
                 found[some] = np.linalg.norm(points[some] - nearest, axis=1)
             else:
-                found[some] = tree.query(points[some])[0]
+                found[some] = self._trees[code].query(points[some])[0]
         never_missed = (np.isnan(values) & ~self.may_miss).any(axis=1)
         found = np.clip(found - self.rounding, 0.0, FARTHEST)
         return np.where(never_missed, self.distance_of_missing, found)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
-
-from skgraphkde.graphs.arrays import offsets
 
 # Numbers farther from the quartiles, in interquartile ranges, are far outliers. Heavy tails, as of
 # durations and amounts, are within (the far outliers of Tukey, 1977, begin at 3).
@@ -41,27 +37,25 @@ def winsorized(table: np.ndarray, kinds: np.ndarray | None = None) -> np.ndarray
         return table
     if kinds is None:
         kinds = np.zeros(len(table), dtype=np.int64)
-    columns = table.T
-    ordered = np.sort(columns, axis=1)  # NaN is last in each kind
-    if kinds.any():
-        order = np.lexsort((columns, np.broadcast_to(kinds, columns.shape)))
-        ordered = np.take_along_axis(columns, order, axis=1)
-    n = np.stack([np.bincount(kinds, x) for x in ~np.isnan(columns)], axis=1).astype(np.int64)
-    first = offsets(np.bincount(kinds))[:-1, np.newaxis]
-    quartiles = []
-    for place in ((n - 1) // 4, (3 * (n - 1) + 3) // 4):
-        place = np.minimum(first + place * (n > 0), len(table) - 1)
-        quartiles.append(np.take_along_axis(ordered, place.T, axis=1).T)
-    low, high = quartiles
-    reach = np.where(high > low, FAR_OUT * (high - low), np.inf)
-    return np.clip(table, (low - reach)[kinds], (high + reach)[kinds])
+    order, found = np.argsort(kinds, kind="stable"), np.empty_like(table)
+    column = np.arange(table.shape[1])
+    for rows in np.split(order, np.flatnonzero(np.diff(kinds[order])) + 1):
+        values = table[rows]
+        ordered = np.sort(np.ascontiguousarray(values.T), axis=1)  # NaN is last
+        n = (~np.isnan(ordered)).sum(axis=1)
+        low, high = ordered[column, (n - 1) // 4], ordered[column, 3 * n // 4]
+        reach = np.where(high > low, FAR_OUT * (high - low), np.inf)
+        found[rows] = np.clip(values, low - reach, high + reach)
+    return found
 
 
 class Whitening:
-    """Linear map of rows, after which the columns are uncorrelated: x -> (C + r I)^(-1/2) x.
+    """Linear map of rows, after which the columns are uncorrelated.
 
-    C = X'X / n is the covariance of the rows X, and r the ridge. C has at most n eigenvalues above
-    0, so that with their eigenvectors V as columns, of which there are few for wide rows::
+    C = X'X / n is the covariance of the rows X, and r the ridge. With the eigenvalues L of C and
+    its eigenvectors V as columns, a row x becomes x V (L + r)^(-1/2). If there are more columns
+    than rows, C has at most n eigenvalues above 0, and x becomes x (C + r I)^(-1/2), which is the
+    same up to a rotation::
 
         (C + r I)^(-1/2) = I / sqrt(r) + V (1 / sqrt(L + r) - 1 / sqrt(r)) V'
 
@@ -87,14 +81,20 @@ class Whitening:
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Map rows, shape (n_rows, n_columns)."""
+        if self.is_complete:
+            return rows @ (self.directions * self.along)
         changes = rows @ self.directions * (self.along - self.along_others)
         return self.along_others * rows + changes @ self.directions.T
 
     @property
+    def is_complete(self) -> bool:
+        """True if the directions are all that there are."""
+        return len(self.along) == len(self.directions) > 0
+
+    @property
     def norm(self) -> float:
         """The factor by which the length of a row grows at most."""
-        is_complete = len(self.along) == len(self.directions) > 0
-        return float(self.along.max() if is_complete else self.along_others)
+        return float(self.along.max() if self.is_complete else self.along_others)
 
 
 # Of so many references or fewer, each is left out alone.
@@ -132,29 +132,3 @@ def folds(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     fold[order] = in_order
     left_out[order] = in_order[first][np.cumsum(first) - 1]
     return fold, left_out
-
-
-def by_fold(
-    own: np.ndarray, left_out: Callable[[], np.ndarray]
-) -> Iterator[tuple[int, np.ndarray]]:
-    """Group rows by the fold that is left out for them.
-
-    Parameters
-    ----------
-    own : ndarray of shape (n_rows,), int
-        Reference that equals the graph of each row; -1 for none.
-    left_out : callable
-        Function that returns the fold left out for each reference; called only if a row has one.
-
-    Yields
-    ------
-    fold : int
-        -1 for rows without a reference, for which nothing is left out.
-    rows : ndarray of shape (n_rows,), bool
-    """
-    fold = np.full(len(own), -1)
-    is_reference = own >= 0
-    if is_reference.any():
-        fold[is_reference] = left_out()[own[is_reference]]
-    for i in np.unique(fold).tolist():
-        yield i, fold == i

@@ -22,7 +22,7 @@ from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import Vocabulary
 from skgraphkde.views.neighborhoods import nearest
-from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
+from skgraphkde.views.rows import Whitening, folds, winsorized
 
 # Categories that have a share of their own; the others are one.
 MOST_CATEGORIES = 200
@@ -230,8 +230,11 @@ class Statistics(View):
         metric : Metric
         rows : ndarray of shape (n_graphs,), bool
         """
-        for i, rows in by_fold(own, lambda: self._folds[0]):
-            yield (self._metric if i < 0 else self._folds[1][i]), rows
+        fold, is_reference = np.full(len(own), -1), own >= 0
+        if is_reference.any():
+            fold[is_reference] = self._folds[0][own[is_reference]]
+        for i in np.unique(fold).tolist():
+            yield (self._metric if i < 0 else self._folds[1][i]), fold == i
 
     @cached_property
     def _metric(self) -> Metric:
@@ -278,36 +281,33 @@ class Statistics(View):
         if graphs.graph_attributes is not None:
             for name, column in zip(schema.graph_columns, graphs.graph_attributes.T, strict=True):
                 yield Statistic(f"{name} of the {schema.words.graph}", column, 0.0)
-        parts = []
-        if nodes is not None and len(self.columns_):
-            columns = [
-                (schema.node_columns[j], np.asarray(nodes)[:, j]) for j in self.columns_.tolist()
-            ]
-            parts.append((schema.words.nodes, columns, graphs.graph_of_node))
-        if edges is not None:
-            columns = list(zip(schema.edge_columns, np.asarray(edges).T, strict=True))
-            parts.append((schema.words.edges, columns, graphs.graph_of_arc))
-        for part, columns, graph in parts:
-            for column_name, column in columns:
-                is_given, n = ~np.isnan(column), len(graphs)
-                count = np.bincount(graph, is_given.astype(float), n)
-                divisor = np.where(count > 0, count, np.nan)
-                mean = np.bincount(graph, np.where(is_given, column, 0.0), n) / divisor
-                # Once more, for what rounding has left of far numbers.
-                mean += (
-                    np.bincount(graph, np.where(is_given, column - mean[graph], 0.0), n) / divisor
-                )
-                squares = np.where(is_given, column - mean[graph], 0.0) ** 2
-                deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
-                deviation[deviation <= ROUNDING * np.abs(mean)] = 0  # of equal numbers
-                yield Statistic(f"average {column_name} of {part}", mean, 0.0)
-                one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
-                name = f"how much {column_name} differs among {part}"
-                yield Statistic(name, deviation, one, "deviation")
-                if self.may_lack_:
-                    n_parts = np.maximum(np.bincount(graph, minlength=n), 1)
-                    name = f"{part} without {column_name}"
-                    yield Statistic(name, 1 - count / n_parts, 1 / n_parts.mean(), "share")
+        names, of_arc = schema.node_columns, graphs.graph_of_arc
+        columns = [
+            (schema.words.nodes, names[j], np.asarray(nodes)[:, j], graphs.graph_of_node)
+            for j in self.columns_.tolist()
+        ]
+        columns += [
+            (schema.words.edges, name, np.asarray(edges)[:, j], of_arc)
+            for j, name in enumerate(schema.edge_columns)
+        ]
+        for part, column_name, column, graph in columns:
+            is_given, n = ~np.isnan(column), len(graphs)
+            count = np.bincount(graph, is_given.astype(float), n)
+            divisor = np.where(count > 0, count, np.nan)
+            mean = np.bincount(graph, np.where(is_given, column, 0.0), n) / divisor
+            # Once more, for what rounding has left of far numbers.
+            mean += np.bincount(graph, np.where(is_given, column - mean[graph], 0.0), n) / divisor
+            squares = np.where(is_given, column - mean[graph], 0.0) ** 2
+            deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
+            deviation[deviation <= ROUNDING * np.abs(mean)] = 0  # of equal numbers
+            yield Statistic(f"average {column_name} of {part}", mean, 0.0)
+            one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
+            name = f"how much {column_name} differs among {part}"
+            yield Statistic(name, deviation, one, "deviation")
+            if self.may_lack_:
+                n_parts = np.maximum(np.bincount(graph, minlength=n), 1)
+                name = f"{part} without {column_name}"
+                yield Statistic(name, 1 - count / n_parts, 1 / n_parts.mean(), "share")
 
     # -- reasons -----------------------------------------------------------------------------------
 

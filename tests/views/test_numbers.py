@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Numbers, read_graphs
 from skgraphkde.explanation import explain
+from skgraphkde.views import attributes
 from tests.conftest import with_data
 from tests.views.common import fit, scores_of
 
@@ -202,6 +203,16 @@ def test_numbers_of_a_graph_are_compared_with_graphs_of_the_same_category():
     with pytest.warns(UserWarning, match="categories of graphs that fit did not see"):
         unknown = detector.score_samples([loan(3000, "unknown", 9e6)])
     assert unknown < scores[:40].min()  # compared with all graphs
+
+
+def test_too_many_numbers_of_graphs_in_too_many_categories_are_refused(monkeypatch):
+    graphs = [with_data(nx.path_graph(4), land="ab"[i % 2], sum=float(i)) for i in range(40)]
+    detector = GraphKDEDetector(schema=GraphSchema(graph_categories="land", graph_numbers="sum"))
+    monkeypatch.setattr(attributes, "MOST_COMPARED", 40)
+    detector.fit(graphs)
+    monkeypatch.setattr(attributes, "MOST_COMPARED", 39)
+    with pytest.raises(ValueError, match=r"the 1 numbers of 40 graphs .* of 1 categories"):
+        detector.fit(graphs)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -48,5 +48,5 @@ def test_whitening_is_the_root_of_the_inverse_covariance(shape):
     whiten, identity = Whitening(rows, 0.1), np.eye(shape[1])
     covariance = rows.T @ rows / max(len(rows), 1) + 0.1 * identity
     W = whiten(identity)
-    np.testing.assert_allclose(W @ covariance @ W, identity, atol=1e-9)
+    np.testing.assert_allclose(W.T @ covariance @ W, identity, atol=1e-9)
     assert whiten.norm == pytest.approx(np.linalg.norm(W, 2))

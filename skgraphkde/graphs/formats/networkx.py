@@ -54,13 +54,14 @@ def _columns(
     records: Sequence[Mapping[str, Any]], schema: GraphSchema, part: str
 ) -> dict[str, Any]:
     """Columns of a dict per node, or per edge; None for those that are not read."""
-    read = conventional_names(schema, part)
+    read, reads_all = set(conventional_names(schema, part)), schema.reads_all(part)
     distinct = dict.fromkeys(map(tuple, records))
     fullest = max(distinct, key=len, default=())  # whose names are in the order of a table
     columns: dict[str, Any] = dict.fromkeys(chain(fullest, chain.from_iterable(distinct)))
+    # Names of dicts with what is read.
+    outer = {x[:i] for x in read if "." in x for i, character in enumerate(x) if character == "."}
     for name in columns:
-        is_outer = any(x.startswith(f"{name}.") for x in read)  # of dicts with what is read
-        if name in read or is_outer or schema.reads_all(part):
+        if name in read or str(name) in outer or reads_all:
             columns[name] = [record.get(name) for record in records]
     return flattened(columns)
 
