@@ -71,7 +71,7 @@ def output_option(help_text: str, *suffixes: str, required: bool = True) -> Call
 # -- graphs ----------------------------------------------------------------------------------------
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-# Before the fields of TableFiles, as `graphs` is an argument, and the options of CSVFile.
+# Before the fields of TableFiles, as `graphs` is an argument, and the options of `read_batch`.
 _TABLE, _CSV = "table_", "csv_"
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.files import find_files, iter_graphs, read_batch
-from skgraphkde.graphs.files.tables import CSVFile
 
 Chem = pytest.importorskip("rdkit.Chem")
 
@@ -180,8 +179,8 @@ def test_odd_lines_of_a_smiles_file(tmp_path):
 def read_molecules(path, text, schema="molecule", smiles=None):
     """The names, sizes and data of the molecules of a file."""
     path.write_text(text)
-    source = path if smiles is None else CSVFile(path, {"smiles_column": smiles})
-    graphs = [graph for _, graph in iter_graphs([source], schema)]
+    options = {} if smiles is None else {"smiles_column": smiles}
+    graphs = [graph for _, graph in iter_graphs([path], schema, options=options)]
     return [(graph.graph.get("name"), len(graph), graph.graph) for graph in graphs]
 
 

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from skgraphkde.graphs.files.common import DAMAGED, AnyPath
 from skgraphkde.graphs.files.csv import is_node_table, table_beside
-from skgraphkde.graphs.files.tables import TableFiles, tables_in
+from skgraphkde.graphs.files.tables import NO_OPTIONS, TableFiles, tables_in
 from skgraphkde.graphs.files.walk import FORMATS, PACKED, OnError, Source, suffix_of
 
 __all__ = ["find_files"]
@@ -31,7 +30,8 @@ HIDDEN = (".", "__MACOSX")  # begin the names of files and folders that nobody m
 def find_files(
     paths: Iterable[str | os.PathLike],
     on_error: OnError = None,
-    tables: Mapping[str, Any] | None = None,
+    tables: Mapping[str, str] = NO_OPTIONS,
+    options: Mapping[str, str] = NO_OPTIONS,
 ) -> list[Source]:
     """Find the graph files among paths.
 
@@ -47,9 +47,12 @@ def find_files(
     on_error : callable, default=None
         Called with the error of each path that cannot be used, and of each subfolder that cannot be
         searched, which are then skipped. None: raise the error.
-    tables : mapping, default=None
+    tables : mapping, default={}
         Fields of :class:`TableFiles`, such as "graph", the column of the graph, by which tables of
         many graphs are found that have other names.
+
+    options : mapping, default={}
+        How these are written, as for :func:`iter_graphs`.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def find_files(
     files: list[Source] = []
     for path in map(Path, paths):
         if path.is_dir():
-            found = list(_sources_in(_folders_of(path, refuse), tables or {}))
+            found = list(_sources_in(_folders_of(path, refuse), tables, options))
             files += found
             if not found:
                 refuse(ValueError(f"the folder {path} contains no graph file ({known})"))
@@ -94,7 +97,7 @@ def find_files(
                 ValueError(f"{path} does not have the suffix of a graph file: give one of {known}")
             )
         else:
-            files += _sources_of(path, tables or {})
+            files += _sources_of(path, tables, options)
     if len(files) == 1:
         return files
     for i, source in enumerate(files):
@@ -103,7 +106,9 @@ def find_files(
     return files
 
 
-def _sources_of(path: AnyPath, given: Mapping[str, Any]) -> list[Source]:
+def _sources_of(
+    path: AnyPath, given: Mapping[str, str], options: Mapping[str, str]
+) -> list[Source]:
     """The tables and graph files in a zip that has some, or else the file itself.
 
     A table of nodes is no source beside its edge list, and a zip in a zip is not opened.
@@ -118,22 +123,26 @@ def _sources_of(path: AnyPath, given: Mapping[str, Any]) -> list[Source]:
         archive = zipfile.ZipFile(path)
     except (*DAMAGED, OSError):  # which its reader says
         return [path]
-    return list(_sources_in(_folders_in(archive), given, in_zip=True)) or [path]
+    return list(_sources_in(_folders_in(archive), given, options, in_zip=True)) or [path]
 
 
 def _sources_in(
-    folders: Iterable[list[AnyPath]], given: Mapping[str, Any], *, in_zip: bool = False
+    folders: Iterable[list[AnyPath]],
+    given: Mapping[str, str],
+    options: Mapping[str, str],
+    *,
+    in_zip: bool = False,
 ) -> Iterator[Source]:
     """The tables and graph files of folders."""
     for every in folders:
         files = [path for path in every if _is_graph(path)]
-        tables, read = tables_in(every, given, with_edges_alone=in_zip), set()
+        tables, read = tables_in(every, given, options, with_edges_alone=in_zip), set()
         if tables is not None:
             yield tables
             read = {str(path) for path in tables.files}
         for path in files:
             if str(path) not in read:
-                yield from _sources_of(path, given)
+                yield from _sources_of(path, given, options)
 
 
 def _folders_of(folder: Path, refuse: Callable[[Exception], None]) -> Iterator[list[AnyPath]]:

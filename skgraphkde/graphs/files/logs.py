@@ -55,7 +55,7 @@ def log_columns(path: AnyPath, cells: Cells, options: Mapping[str, str]) -> dict
         For messages.
     cells : dict of list of str
     options : mapping
-        As of a :class:`~skgraphkde.graphs.files.tables.CSVFile`.
+        As for :func:`~skgraphkde.graphs.files.walk.iter_graphs`.
     """
     usual = {name.lower().replace("_", " "): name for name in cells}
     columns: dict[str, str] = {}
@@ -88,7 +88,7 @@ def read_xes(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     schema : GraphSchema
         The names of what is read.
     options : mapping
-        As of a :class:`~skgraphkde.graphs.files.tables.CSVFile`.
+        As for :func:`~skgraphkde.graphs.files.walk.iter_graphs`.
     """
     rows, count, empty = [], Counter[str](), list[str]()
     for k, trace in enumerate(fromstring(read_content(path)).iterfind("{*}trace")):

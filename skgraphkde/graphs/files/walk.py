@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,6 @@ from skgraphkde.graphs.files.molecules import read_sdf, read_smi
 from skgraphkde.graphs.files.tables import (
     NO_OPTIONS,
     NUMBER,
-    CSVFile,
     TableFiles,
     decimal_mark,
     read_cells,
@@ -53,7 +52,7 @@ __all__ = [
 
 
 #: Where graphs come from: a file of one or many, also in a zip; tables; or spans in many files.
-Source = Path | zipfile.Path | CSVFile | TableFiles | SpanFiles
+Source = Path | zipfile.Path | TableFiles | SpanFiles
 
 
 class Format(NamedTuple):
@@ -62,6 +61,7 @@ class Format(NamedTuple):
     title: str
     read: Callable[..., Graphs]
     cure: str  # what to do if a file cannot be read
+    has_options: bool = False
 
 
 def _read_json(path: AnyPath, schema: GraphSchema) -> Graphs:
@@ -81,6 +81,7 @@ TABLE = Format(
     read_csv,
     'write edges in rows under "source" and "target", or "from" and "to", and data of nodes, if '
     'there are any, in NAME.nodes.csv, in rows under "id"',
+    has_options=True,
 )
 
 #: The formats by their suffixes.
@@ -93,8 +94,8 @@ FORMATS = {
     ".gexf": Format("GEXF", read_gexf, AGAIN),
     ".csv": TABLE,
     ".tsv": TABLE,
-    ".xes": Format("an event log", read_xes, "write it with pm4py.write_xes"),
-    ".smi": Format("SMILES", read_smi, "write a SMILES and a name in each line"),
+    ".xes": Format("an event log", read_xes, "write it with pm4py.write_xes", has_options=True),
+    ".smi": Format("SMILES", read_smi, "write a SMILES and a name in each line", has_options=True),
     ".sdf": Format("SDF", read_sdf, "write it with rdkit.Chem.SDWriter"),
     ".zip": Format(
         "a set of the TU collection",
@@ -118,7 +119,10 @@ def suffix_of(path: AnyPath) -> str | None:
 
 
 def iter_graphs(
-    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source],
+    schema: GraphSchema | str | None = None,
+    on_error: OnError = None,
+    options: Mapping[str, str] = NO_OPTIONS,
 ) -> Iterator[tuple[str, nx.Graph]]:
     """Read files one by one.
 
@@ -132,6 +136,9 @@ def iter_graphs(
     on_error : callable, default=None
         Called with the error of each file that cannot be read, which is then skipped. None: raise
         the error.
+    options : mapping of str, default={}
+        How tables are written: "separator", "encoding", "decimal"; the "smiles_column" of a table
+        of molecules; and the columns of an event log: "case", "activity", "timestamp", "resource".
 
     Yields
     ------
@@ -156,9 +163,10 @@ def iter_graphs(
     ...     [(name[-12:], len(graph)) for name, graph in iter_graphs(find_files([folder]))]
     [('path.graphml', 3)]
     """
-    schema = validated(schema)
-    for path in progress(with_decimal_mark(list(files))):
-        found = attempt(on_error, read_file, path, schema) or ()
+    schema, files = validated(schema), list(files)
+    options = with_decimal_mark(files, options)
+    for path in progress(files):
+        found = attempt(on_error, read_file, path, schema, options) or ()
         is_parsed = isinstance(found, list)  # which takes half of the time; else, one by one
         with during(0.5 * is_parsed, 1.0):
             for position, graph in progress(found) if is_parsed else found:
@@ -174,7 +182,10 @@ def iter_graphs(
 
 
 def read_batch(
-    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source],
+    schema: GraphSchema | str | None = None,
+    on_error: OnError = None,
+    options: Mapping[str, str] = NO_OPTIONS,
 ) -> GraphBatch:
     r"""Read all graphs of files into one batch.
 
@@ -183,6 +194,7 @@ def read_batch(
     files : iterable of Path
     schema : GraphSchema, "all" or None, default=None
     on_error : callable, default=None
+    options : mapping of str, default={}
         As in :func:`iter_graphs`.
 
     Raises
@@ -202,19 +214,20 @@ def read_batch(
     ...     read_batch(find_files([folder]), "all")
     GraphBatch(n_graphs=2, n_nodes=6, n_arcs=4, n_edge_attributes=1)
     """
-    return read_batch_and_ids(files, schema, on_error)[0]
+    return read_batch_and_ids(files, schema, on_error, options)[0]
 
 
 def read_batch_and_ids(
     files: Iterable[Source],
     schema: GraphSchema | FittedSchema | str | None = None,
     on_error: OnError = None,
+    options: Mapping[str, str] = NO_OPTIONS,
 ) -> tuple[GraphBatch, list[list]]:
     """Read all graphs of files into one batch, and the ids of the nodes of each.
 
     Parameters
     ----------
-    files, on_error
+    files, on_error, options
         As for :func:`read_batch`.
     schema : GraphSchema, FittedSchema, "all" or None, default=None
         A FittedSchema is that of a detector: each graph must have the data that it reads.
@@ -224,7 +237,7 @@ def read_batch_and_ids(
     names: list[str] = []
     graphs: list[Graph] = []
     with during(0.0, 0.9):
-        for name, graph in iter_graphs(files, schema, on_error):
+        for name, graph in iter_graphs(files, schema, on_error, options):
             names.append(name)
             read = attempt(on_error, _read_last, graph, names, schema)
             if read is not None:
@@ -328,38 +341,25 @@ def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
         on_error(error)
 
 
-def with_decimal_mark(files: Sequence[Source]) -> Sequence[Source]:
-    """The files; CSVs are told the decimal mark that others say, if these agree.
+def with_decimal_mark(files: Sequence[Source], options: Mapping[str, str]) -> Mapping[str, str]:
+    """The options, with the decimal mark that CSVs say, if there are several and they agree.
 
     Parameters
     ----------
     files : sequence of Path
+    options : mapping
     """
+    if len(files) < 2 or "decimal" in options:
+        return options
     marks: set[Any] = set()
-    for source in files if len(files) > 1 else ():
-        options = getattr(source, "options", NO_OPTIONS)
-        for path in _csvs(source) if "decimal" not in options else ():
-            with warnings.catch_warnings(), suppress(Exception):  # which reading it will raise
-                warnings.simplefilter("ignore")
-                marks.add(decimal_mark(read_cells(path, options)))
-    marks.discard(None)
-    if len(marks) != 1:
-        return files
-    said = {"decimal": marks.pop()}
-    told: list[Source] = []
     for source in files:
-        if isinstance(source, CSVFile | TableFiles):
-            told.append(replace(source, options=said | dict(source.options)))
-        elif isinstance(source, SpanFiles) or not _csvs(source):
-            told.append(source)
-        else:
-            told.append(CSVFile(source, said))
-    return told
-
-
-def _csvs(source: Source) -> list[AnyPath]:
-    """The CSVs of a source."""
-    return [path for path in files_of(source) if suffix_of(path) in CSV and path.is_file()]
+        for path in files_of(source):
+            if suffix_of(path) in CSV and path.is_file():
+                with warnings.catch_warnings(), suppress(Exception):  # which reading it will raise
+                    warnings.simplefilter("ignore")
+                    marks.add(decimal_mark(read_cells(path, options)))
+    marks.discard(None)
+    return {**options, "decimal": marks.pop()} if len(marks) == 1 else options
 
 
 def files_of(source: Source) -> list[AnyPath]:
@@ -367,40 +367,43 @@ def files_of(source: Source) -> list[AnyPath]:
 
     Parameters
     ----------
-    source : Path, zipfile.Path, CSVFile, TableFiles or SpanFiles
+    source : Path, zipfile.Path, TableFiles or SpanFiles
     """
     if isinstance(source, TableFiles | SpanFiles):
         return list(source.files)
-    path = source.path if isinstance(source, CSVFile) else source
-    nodes = table_beside(path, ".nodes") if suffix_of(path) in CSV else None
-    return [path] if nodes is None else [path, nodes]
+    nodes = table_beside(source, ".nodes") if suffix_of(source) in CSV else None
+    return [source] if nodes is None else [source, nodes]
 
 
 # -- one file --------------------------------------------------------------------------------------
 
 
-def read_file(path: Source, schema: GraphSchema) -> Graphs:
+def read_file(path: Source, schema: GraphSchema, options: Mapping[str, str]) -> Graphs:
     """The graphs of a file; this call raises all errors, iterating over the result none.
 
     Parameters
     ----------
-    path : Path, zipfile.Path, CSVFile, TableFiles or SpanFiles
+    path : Path, zipfile.Path, TableFiles or SpanFiles
         A path has a suffix in :data:`FORMATS`.
     schema : GraphSchema
         The names of what is read, which some formats need to know.
+    options : mapping
+        As in :func:`iter_graphs`.
 
     Raises
     ------
     ValueError
         If the file cannot be read.
     """
-    if isinstance(path, TableFiles | SpanFiles):
+    if isinstance(path, SpanFiles):
         return path.read(schema)
-    file, options = (path.path, [path.options]) if isinstance(path, CSVFile) else (path, [])
-    if not file.is_file():  # opening a pipe would wait forever
-        raise ValueError(f"{file} is not a regular file: leave it out")
-    form = FORMATS[suffix_of(file) or ""]
-    return _read_as(form, str(file), lambda: form.read(file, schema, *options))
+    if isinstance(path, TableFiles):
+        return path.read(schema, options)
+    if not path.is_file():  # opening a pipe would wait forever
+        raise ValueError(f"{path} is not a regular file: leave it out")
+    form = FORMATS[suffix_of(path) or ""]
+    arguments = [path, schema, options] if form.has_options else [path, schema]
+    return _read_as(form, str(path), lambda: form.read(*arguments))
 
 
 def node_link_graphs(text: str | bytes) -> list[nx.Graph]:
