@@ -615,28 +615,6 @@ def test_points_that_may_be_between_thousands_are_said(tmp_path):
     read_one(tmp_path / "a.csv", "source;target;version\na;b;1.234\n", version)
 
 
-def test_the_tables_of_a_call_have_one_decimal_mark(tmp_path):
-    for name, amounts in {
-        "x": ("1,5", "2,25"),
-        "y": ("1.234", "2.500"),
-        "z": ("1,234", "7"),
-    }.items():
-        rows = [f"{u};{v};{amount}" for (u, v), amount in zip(("ab", "bc"), amounts, strict=True)]
-        (tmp_path / f"{name}.csv").write_text("\n".join(["source;target;betrag", *rows]))
-    (tmp_path / "x.nodes.csv").write_text("id;u\na;987\nb;1.234\nc;2.345\n")
-    found = [graph for _, graph in iter_graphs(find_files([tmp_path]))]
-    amounts = [[x for *_, x in graph.edges(data="betrag")] for graph in found]
-    assert amounts == [[1.5, 2.25], [1234, 2500], [1.234, 7]]
-    [(_, graph)] = iter_graphs([tmp_path / "x.csv"])
-    assert [x for _, x in graph.nodes(data="u")] == [987, 1234, 2345]
-    # Where another file has points, each is read by itself.
-    (tmp_path / "w.csv").write_text("source;target;betrag\na;b;0.5\n")
-    with pytest.warns(UserWarning, match=r"may have a decimal mark or thousands"):
-        found = dict(iter_graphs(find_files([tmp_path])))
-    first = [found[str(tmp_path / f"{x}.csv")].edges["a", "b"]["betrag"] for x in "wxy"]
-    assert first == [0.5, 1.5, 1.234]
-
-
 def test_tables_of_many_graphs_have_one_decimal_mark(tmp_path):
     (tmp_path / "edges.csv").write_text("graph;source;target;w\ng;a;b;1,5\n")
     (tmp_path / "nodes.csv").write_text("graph;node;u\ng;a;987\ng;b;1.234\n")
@@ -644,6 +622,10 @@ def test_tables_of_many_graphs_have_one_decimal_mark(tmp_path):
     [(_, graph)] = iter_graphs(find_files([tmp_path]))
     assert [x for _, x in graph.nodes(data="u")] == [987, 1234]
     assert graph.graph["total"] == 12500
+    (tmp_path / "x.csv").write_text("source;target;w\na;b;1,5\n")
+    (tmp_path / "x.nodes.csv").write_text("id;u\na;987\nb;1.234\n")
+    [(_, graph)] = iter_graphs([tmp_path / "x.csv"])
+    assert [x for _, x in graph.nodes(data="u")] == [987, 1234]
 
 
 @pytest.mark.parametrize("comment", ["# a shop, 2026\n", "#\n", "## of\n# me: 1\n", "#export\r\n"])

@@ -8,10 +8,9 @@ remedy. Nothing in a file is executed, fetched or unpacked to disk.
 from __future__ import annotations
 
 import os
-import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,8 +31,6 @@ from skgraphkde.graphs.files.tables import (
     NO_OPTIONS,
     NUMBER,
     TableFiles,
-    decimal_mark,
-    read_cells,
 )
 from skgraphkde.graphs.files.tu import read_tu
 from skgraphkde.graphs.files.xml import read_gexf, read_graphml
@@ -129,8 +126,7 @@ def iter_graphs(
     Parameters
     ----------
     files : iterable of Path
-        As returned by :func:`find_files`. The CSVs of a sequence have one decimal mark, if those in
-        which it is clear agree.
+        As returned by :func:`find_files`.
     schema : GraphSchema, "all" or None, default=None
         What is to be read, which some formats need to know. None is ``GraphSchema()``.
     on_error : callable, default=None
@@ -163,9 +159,8 @@ def iter_graphs(
     ...     [(name[-12:], len(graph)) for name, graph in iter_graphs(find_files([folder]))]
     [('path.graphml', 3)]
     """
-    schema, files = validated(schema), list(files)
-    options = with_decimal_mark(files, options)
-    for path in progress(files):
+    schema = validated(schema)
+    for path in progress(list(files)):
         found = attempt(on_error, read_file, path, schema, options) or ()
         is_parsed = isinstance(found, list)  # which takes half of the time; else, one by one
         with during(0.5 * is_parsed, 1.0):
@@ -339,27 +334,6 @@ def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
         if on_error is None:
             raise
         on_error(error)
-
-
-def with_decimal_mark(files: Sequence[Source], options: Mapping[str, str]) -> Mapping[str, str]:
-    """The options, with the decimal mark that CSVs say, if there are several and they agree.
-
-    Parameters
-    ----------
-    files : sequence of Path
-    options : mapping
-    """
-    if len(files) < 2 or "decimal" in options:
-        return options
-    marks: set[Any] = set()
-    for source in files:
-        for path in files_of(source):
-            if suffix_of(path) in CSV and path.is_file():
-                with warnings.catch_warnings(), suppress(Exception):  # which reading it will raise
-                    warnings.simplefilter("ignore")
-                    marks.add(decimal_mark(read_cells(path, options)))
-    marks.discard(None)
-    return {**options, "decimal": marks.pop()} if len(marks) == 1 else options
 
 
 def files_of(source: Source) -> list[AnyPath]:
