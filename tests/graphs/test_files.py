@@ -995,7 +995,7 @@ BROKEN = {
         '<gexf><graph><attributes class="node"><attribute id="0" title="label"/></attributes>'
         '<nodes><node id="a" label="C"><attvalues><attvalue for="0" value="N"/></attvalues></node>'
         "</nodes></graph></gexf>",
-        "one node has several values of 'label': give each a name of its own, or write a file for",
+        "one node has several values of 'label': give each its own name",
     ),
     "maybe.gexf": (GEPHI.replace('"byte"', '"boolean"'), "'3' is not what its type says"),
     "word.gexf": (GEPHI.replace('"0.5"', '"half"'), "edge .*'half' is not what its type says"),

@@ -97,7 +97,8 @@ FORMATS = {
     ".zip": Format(
         "a set of the TU collection",
         read_tu,
-        "give NAME.zip as downloaded, or a zip of graph files",
+        "give NAME.zip as downloaded, or a zip of graph files, or of tables called edges.csv, "
+        "nodes.csv and graphs.csv; or unpack it, and give its table of edges with --graph-column",
     ),
 }
 CSV = (".csv", ".tsv")
