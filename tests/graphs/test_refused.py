@@ -177,7 +177,7 @@ BAD = {
     "a list of rows": ([[[0, 1], [1, 0]]], TypeError, r"np.array\(rows\) of a list of rows"),
     "SMILES": (pd.Series(["CCO"]), TypeError, r"'CCO'; if this is SMILES, give \[rdkit"),
     "SMILES in an array": (np.array(["CCO"]), TypeError, "graph 0 is the text 'CCO'"),
-    "numbers": (np.ones(3), TypeError, r"an array of numbers of shape \(3,\)"),
+    "numbers": (np.ones(3), TypeError, r"an array of shape \(3,\)"),
     "a matrix": (np.eye(3), TypeError, r"Pass a single adjacency matrix as \[\(A, None\)\]"),
     "set alone": ([{(0, 1)}], TypeError, "graph 0 has the type set; give"),
 }
