@@ -102,7 +102,6 @@ class GraphSchema(Specification):
         "missing": [StrOptions({"error", "indicate"})],
         "call": [dict, None],
     }
-    call: dict[str, str] | None = None  # in files of versions that had none
 
     def __init__(
         self,
@@ -360,11 +359,11 @@ class FittedSchema:
             edge_weight=self.edge_weight,
             directed=self.directed_policy,
             missing=self.missing,
-            call=None if self.words == Words() else self.words.called(),
+            call=dict(self.called) or None,
         )
 
     def conflict(self, other: FittedSchema) -> str | None:
-        """The first difference that keeps batches from being joined; None if there is none."""
+        """The first difference between what was read of two batches; None if there is none."""
         for field in (*KINDS, "edge_weight"):
             mine, theirs = getattr(self, field), getattr(other, field)
             if mine != theirs:

@@ -37,7 +37,6 @@ from skgraphkde.graphs.schema import (
     FittedSchema,
     GraphSchema,
     closest_names,
-    described,
 )
 
 # An identifier has at least so many values, and less than this share of the nodes have one that
@@ -187,12 +186,6 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
             " is directed, and fit saw undirected graphs: fit on directed graphs, or "
             "with schema=GraphSchema(directed=False) (--undirected in the shell)",
         )
-    if has.edge_weight != fitted.edge_weight:
-        raise ValueError(
-            f"fit read the edge weight {fitted.edge_weight!r}, and these graphs were read with "
-            f"{has.edge_weight!r}: read them with the schema of fit, or, if they are "
-            "matrices, make them 0 and 1"
-        )
     if fitted.missing == "error" and has.missing == "indicate":
         _check_given(batch)
     if fitted.directed and not has.directed and batch.adjacency.nnz:
@@ -202,12 +195,12 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
         )
     if not batch.adjacency.nnz:
         batch = with_edge_columns(batch, fitted)
-    for part in PARTS:
-        was, found = (getattr(x, f"{part}_numbers") for x in (fitted, batch.schema))
-        if was != found:
-            raise ValueError(
-                f"fit saw the {part} numbers {described(was)}; these graphs have {described(found)}"
-            )
+    conflict = fitted.conflict(batch.schema)
+    if conflict is not None:
+        raise ValueError(
+            f"fit and these graphs differ in what was read, {conflict}: read them with the schema "
+            "of fit; entries of matrices are weights, unless they are 0 and 1"
+        )
     if has.directed == fitted.directed:
         return batch
     return batch.replace(schema=replace(batch.schema, directed=fitted.directed))

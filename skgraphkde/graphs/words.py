@@ -55,12 +55,6 @@ class Words(NamedTuple):
         ones = {what[:-1]: singular(called[what]) for what in CALLED if what in called}
         return cls()._replace(**ones | called)
 
-    def called(self) -> dict[str, str]:
-        """The names of several, and of one where no rule makes it of these; the inverse of `of`."""
-        found = {what: getattr(self, what) for what in CALLED}
-        rest = {what[:-1]: getattr(self, what[:-1]) for what in CALLED}
-        return found | {x: one for x, one in rest.items() if one != singular(found[f"{x}s"])}
-
     def counted(self, n: int, part: str) -> str:
         """A number of things: "1 step", "20000 steps".
 

@@ -96,7 +96,7 @@ def test_weights_of_matrices_are_the_weights_of_other_graphs():
     both = read_graphs(matrices, schema=GraphSchema(edge_numbers="weight", edge_weight="weight"))
     np.testing.assert_array_equal(both.edge_attributes[:, 0], both.adjacency.data)
     unweighted = GraphKDEDetector().fit([(A != 0, None) for A, _ in matrices])
-    with pytest.raises(ValueError, match=r"fit read the edge weight None.*make them 0 and 1"):
+    with pytest.raises(ValueError, match=r"edge weight None and .*unless they are 0 and 1"):
         unweighted.score_samples(matrices)
 
 

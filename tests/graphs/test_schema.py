@@ -355,7 +355,7 @@ def test_weights_are_read_alike():
     )
     with pytest.raises(ValueError, match="were read without the edge weight 'capacity'"):
         GraphKDEDetector().fit(weighted).score_samples(plain)
-    with pytest.raises(ValueError, match=r"fit read the edge weight None.* with 'capacity'"):
+    with pytest.raises(ValueError, match=r"read, edge weight None and 'capacity'"):
         GraphKDEDetector().fit(plain).score_samples(weighted)
     with pytest.raises(ValueError, match=r"batches differ .* edge weight 'capacity' and None"):
         GraphBatch.concatenate([weighted, plain])

@@ -1,7 +1,5 @@
 """Words: what people call nodes, edges and graphs."""
 
-from types import SimpleNamespace
-
 import networkx as nx
 import pytest
 from click.testing import CliRunner
@@ -51,7 +49,6 @@ def test_one_thing_has_its_noun():
     ]
     words = Words.of({"nodes": "steps", "graphs": "movies", "graph": "movie"})
     assert (words.graph, words.node) == ("movie", "step")
-    assert Words.of(words.called()) == words
     assert (words.counted(1, "node"), words.counted(20_000, "node")) == ("1 step", "20000 steps")
 
 
@@ -78,14 +75,6 @@ def test_words_go_with_graphs_and_files_and_change_no_score(tmp_path):
         "steps", "links", "orders"
     )  # fmt: skip
     assert several(GraphBatch.concatenate([batch, batch]))[2] == "orders"
-
-
-def test_schemas_of_older_files_have_no_words():
-    schema = GraphSchema()
-    schema.__setstate__({x: value for x, value in vars(schema).items() if x != "call"})
-    del vars(schema)["call"]
-    assert schema.get_params()["call"] is None
-    assert several(SimpleNamespace(schema=read_graphs(CASES, schema=schema).schema)) == PLAIN
 
 
 def test_the_shell_takes_words(tmp_path):

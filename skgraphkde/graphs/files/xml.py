@@ -217,8 +217,8 @@ def _record(
             continue
         if name in data:
             raise ValueError(
-                f"one {element.tag} has several values of {name!r}: give each its own name, or write "
-                "a file for each time"
+                f"one {element.tag} has several values of {name!r}: give each its own name, or "
+                "write a file for each time"
             )
         data[name] = _value_of(element, name, text, convert)
     return data
