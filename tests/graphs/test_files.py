@@ -448,20 +448,6 @@ def test_a_table_of_nodes_is_found_beside_a_packed_list(tmp_path):
         read_batch(find_files([tmp_path]))
 
 
-def test_missing_cells(tmp_path):
-    edges = ["source,target,flow", "a,b,1", "b,c,"]
-    nodes = ["id,temp,kind", "a,20.5,pump", "b,,valve", "c,30,"]
-    csv_graph(tmp_path, edges, nodes)
-    names = {"node_categories": "kind", "node_numbers": "temp", "edge_numbers": "flow"}
-    files = find_files([tmp_path])
-    with pytest.raises(ValueError, match=r"a\.csv, node 'b' has no 'temp', but other nodes"):
-        read_batch(files, GraphSchema(node_numbers="temp"))
-    batch = read_batch(files, GraphSchema(**names, missing="indicate"))
-    np.testing.assert_array_equal(batch.attributes, [[20.5], [np.nan], [30]])
-    assert [batch.label_names[code] for code in batch.labels] == ["pump", "valve", None]
-    np.testing.assert_array_equal(np.sort(batch.edge_attributes[:, 0]), [1, 1, np.nan, np.nan])
-
-
 CSV = {
     "no header": (
         ["a,b"],

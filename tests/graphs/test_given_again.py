@@ -60,17 +60,6 @@ def test_chance_counts_subsets(n_copies):
         assert graphs.exceed_chance(k, n) == (chance < LEVEL_KNOWN)
 
 
-def test_small_graphs_that_repeat_are_not_given_again():
-    """Of any 30 graphs and 20 others of the same source, in less than one draw of a hundred."""
-    rng, wrong = np.random.RandomState(0), 0
-    graphs = read_graphs([nx.star_graph(n) for n in rng.geometric(0.1, size=400) + 1])
-    for _ in range(300):
-        drawn = rng.permutation(400)[:50]
-        known = KnownGraphs(graphs[drawn[:30]], np.arange(30))
-        wrong += known.exceed_chance(int(known.contain(graphs[drawn[30:]]).sum()), 20)
-    assert wrong <= 2
-
-
 # -- who says so -----------------------------------------------------------------------------------
 
 

@@ -210,7 +210,7 @@ OLD = OLD.replace("scopeSpans", "instrumentationLibrarySpans")
     [
         (
             exported("web", RUNNING),
-            "'1' of the trace 'A' has no e",
+            r"a\.json: the span '1' of the trace 'A' has no e",
         ),
         (
             exported("web", span("A", "", "1", endTimeUnixNano="0")),
@@ -274,12 +274,3 @@ def test_traces_without_events_or_with_the_same_name_are_named(tmp_path):
     with empty, pytest.warns(UserWarning, match=r"as one case: c3; give"):
         found = dict(iter_graphs([tmp_path / "a.xes"]))
     assert [len(graph) for graph in found.values()] == [1, 2]
-
-
-def test_of_several_files_of_spans_the_one_with_the_wrong_span_is_named(tmp_path):
-    wrong = span("A", "", "1", endTimeUnixNano="1705999999999999999")
-    files = (tmp_path / "a.json", tmp_path / "b.json")
-    files[0].write_text(json.dumps(exported("web", span("B", "", "2"))))
-    files[1].write_text(json.dumps(exported("web", wrong)))
-    with pytest.raises(ValueError, match=r"b\.json: the span '1' of the trace 'A' ends before"):
-        read_batch([SpanFiles(files)])
