@@ -41,7 +41,7 @@ from skgraphkde.graphs.formats.common import (
     plain,
 )
 from skgraphkde.graphs.naming import listed, shown
-from skgraphkde.graphs.problems import GraphError, Ignored, MissingError
+from skgraphkde.graphs.problems import GraphError, Ignored, MissingError, called
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
     KINDS_OF,
@@ -104,7 +104,7 @@ def assemble(
         undirected = [graph.index for graph in graphs if graph.kind in kinds and len(graph.pairs)]
         if undirected:
             warn(
-                f"graph {undirected[0]} is undirected among directed ones: each of its edges is "
+                f"{called(undirected[0])} is undirected among directed ones: each of its edges is "
                 "read as two arcs, one in each direction"
             )
     edge_weight = schema.edge_weight

@@ -181,8 +181,9 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
     has = batch.schema
     if has.directed and not fitted.directed:
         one_way = (batch.adjacency != batch.adjacency.T).nonzero()[0]
+        i = int(batch.graph_of_node[one_way].min()) if len(one_way) else 0
         raise GraphError(
-            int(batch.graph_of_node[one_way].min()) if len(one_way) else 0,
+            batch.names[i] if batch.names else i,
             " is directed, and fit saw undirected graphs: fit on directed graphs, or "
             "with schema=GraphSchema(directed=False) (--undirected in the shell)",
         )
@@ -284,7 +285,7 @@ def _error(batch: GraphBatch, part: str, row: int, message: str) -> GraphError:
     """The error of a node, an arc or a graph, which it names."""
     i = int(batch.owner(part)[row])
     where = {"node": f", node {row - batch.node_ptr[i]}", "edge": ", an edge", "graph": ""}
-    return GraphError(i, f"{where[part]}: {message}")
+    return GraphError(batch.names[i] if batch.names else i, f"{where[part]}: {message}")
 
 
 # -- identifiers -----------------------------------------------------------------------------------

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -230,39 +229,33 @@ def read_batch_and_ids(
     """
     known = schema if isinstance(schema, FittedSchema) else None
     schema = validated(schema) if known is None else known.to_schema()
-    names: list[str] = []
     graphs: list[Graph] = []
+
+    def read(name: str, graph: nx.Graph) -> None:
+        """Keep the data that may be read, in less memory than that of networkx."""
+        graphs.append(replace(read_networkx(name, graph, schema), name=name))
+
     with during(0.0, 0.9):
         for name, graph in iter_graphs(files, schema, on_error, options):
-            names.append(name)
-            read = attempt(on_error, _read_last, graph, names, schema)
-            if read is not None:
-                graphs.append(read)
+            attempt(on_error, read, name, graph)
     try:
-        batch = _assemble(graphs, names, schema, known)
+        batch = _assemble(graphs, schema, known)
     except ValueError as error:
         is_of_one = known is not None or (isinstance(error, GraphError) and error.graph is not None)
         if on_error is None or not is_of_one:
             raise
         usable = []
         for graph in graphs:
-            if attempt(on_error, _assemble, [graph], names, schema, known, True) is not None:
+            if attempt(on_error, _assemble, [graph], schema, known, True) is not None:
                 usable.append(graph)
         # What is wrong with none of them alone, such as data that only some have, is about all.
-        graphs, batch = usable, _assemble(usable, names, schema, known)
-    _warn_mixed([names[graph.index] for graph in graphs], batch, schema)
+        graphs, batch = usable, _assemble(usable, schema, known)
+    _warn_mixed(batch, schema)
     return batch, [list(graph.names) for graph in graphs]
-
-
-def _read_last(graph: nx.Graph, names: list[str], schema: GraphSchema) -> Graph:
-    """The last graph, with the data that may be read, in less memory than that of networkx."""
-    with _named(names):
-        return replace(read_networkx(len(names) - 1, graph, schema), name=names[-1])
 
 
 def _assemble(
     graphs: list[Graph],
-    names: list[str],
     schema: GraphSchema,
     known: FittedSchema | None = None,
     may_lack: bool = False,
@@ -270,22 +263,18 @@ def _assemble(
     """A batch of all graphs; with the columns of a detector, if its schema is known."""
     if not graphs:
         raise ValueError("no graph can be read from the files: a table without rows has none")
-    with _named(names):
-        batch = assemble(graphs, schema, known, may_lack=may_lack)
+    batch = assemble(graphs, schema, known, may_lack=may_lack)
     if known is None:
         return batch
     try:
-        with _named([graph.name for graph in graphs]):
-            return align_to_schema(batch, known)
-    except GraphError:
-        raise
+        return align_to_schema(batch, known)
     except ValueError as error:
-        if len(graphs) > 1:
+        if len(graphs) > 1 or isinstance(error, GraphError):
             raise
         raise ValueError(f"{graphs[0].name}: {error}") from error
 
 
-def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> None:
+def _warn_mixed(batch: GraphBatch, schema: GraphSchema) -> None:
     """Warn of attributes that "all" reads as categories only because of a few values."""
     for part in PARTS:
         kind, labels = f"{part}_categories", batch.data(part).labels
@@ -299,22 +288,13 @@ def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> Non
             # Numbers may be text, too, in a file in which one value is none.
             found = np.flatnonzero(is_other)
             k = next((k for k in found if not NUMBER.fullmatch(str(values[labels[k]]))), found[0])
+            graph = (batch.names or ())[batch.owner(part)[k]]
             warn(
-                f"{names[batch.owner(part)[k]]} has {shown(values[labels[k]])!r} as {part} "
-                f"attribute {name!r}, which is a number nearly everywhere else: it is read as a "
-                "category. Correct the value, or leave it empty with missing='indicate' in the "
-                "GraphSchema (--missing indicate in the shell)"
+                f"{graph} has {shown(values[labels[k]])!r} as {part} attribute {name!r}, which is "
+                "a number nearly everywhere else: it is read as a category. Correct the value, or "
+                "leave it empty with missing='indicate' in the GraphSchema (--missing indicate in "
+                "the shell)"
             )
-
-
-@contextmanager
-def _named(names: Sequence[str]) -> Iterator[None]:
-    """Errors have the names of graphs instead of positions."""
-    try:
-        yield
-    except GraphError as error:
-        error.set_names(names)
-        raise
 
 
 def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
