@@ -25,8 +25,7 @@ from skgraphkde.graphs.batch import GraphBatch, is_spatial
 from skgraphkde.graphs.naming import legible, listed, shown
 from skgraphkde.graphs.random_walks import STEPS, return_probabilities
 from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.refinement import INCREMENT, hash64
-from skgraphkde.graphs.relations import EdgeGroups, by_frequency, looks
+from skgraphkde.graphs.refinement import INCREMENT, EdgeGroups, by_frequency, hash64, looks
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import Specification
 

@@ -17,8 +17,8 @@ import click
 from skgraphkde.cli.output import OutputFile, check_output
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.graphs.naming import graphs_of_column
 from skgraphkde.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
-from skgraphkde.graphs.words import graphs_of_column
 from skgraphkde.saving import load
 
 SKIPPED = 3  # the exit code if graphs were skipped, as requested

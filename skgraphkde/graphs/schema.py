@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from skgraphkde.graphs.naming import CALLED, CALLED_ONE, LONGEST_NOUN, Words, guessed
 from skgraphkde.graphs.problems import Ignored
-from skgraphkde.graphs.words import CALLED, CALLED_ONE, LONGEST_NOUN, Words, guessed
 from skgraphkde.specification import Specification
 
 __all__ = ["FittedSchema", "GraphSchema"]

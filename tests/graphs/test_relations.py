@@ -7,8 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphSchema, NodeFeatures, read_graphs
-from skgraphkde.graphs.refinement import hash64, refined
-from skgraphkde.graphs.relations import MOST_CATEGORIES, EdgeGroups, messages, relations
+from skgraphkde.graphs.refinement import (
+    MOST_CATEGORIES,
+    EdgeGroups,
+    hash64,
+    messages,
+    refined,
+    relations,
+)
 from tests.conftest import with_data
 from tests.graphs.common import partition
 

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
 from skgraphkde.cli.main import main
-from skgraphkde.graphs.words import Words, singular
+from skgraphkde.graphs.naming import Words, singular
 from tests.conftest import with_data
 
 PLAIN = ("nodes", "edges", "graphs")
