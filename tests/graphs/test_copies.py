@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, LeaveOneOut, Split, read_graphs
 from skgraphkde.graphs.copies import has_excess_duplicates, isomorphism_classes
 from tests.conftest import permuted, random_graphs, with_data
-from tests.graphs.test_relations import WEIGHTED, typed_graphs
+from tests.graphs.test_refinement import WEIGHTED, typed_graphs
 
 
 @given(st.integers(0, 10**6))

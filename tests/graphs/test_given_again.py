@@ -17,7 +17,7 @@ from skgraphkde.graphs.copies import LEVEL_KNOWN, KnownGraphs, kinds_of
 from skgraphkde.monitoring import DriftMonitor
 from tests.conftest import permuted, random_graphs, with_data
 from tests.detectors.test_base import EdgeCount
-from tests.graphs.test_relations import WEIGHTED, typed_graphs
+from tests.graphs.test_refinement import WEIGHTED, typed_graphs
 
 AGAIN = r"graphs seem to be training graphs, which look normal"
 WORLDS = [nx.connected_watts_strogatz_graph(20, 4, 0.1, seed=i) for i in range(170)]
