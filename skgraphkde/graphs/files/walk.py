@@ -1,16 +1,18 @@
 """Read the graphs of files: paths -> graphs with the names of their files, or one batch of all.
 
-The functions of this module take paths, as :func:`find_files` returns them. They keep no more
-networkx graphs in memory than one file holds, and raise one error that names the file and the
-remedy. Nothing in a file is executed, fetched or unpacked to disk.
+:func:`find_files` finds the files in folders and zips, in order. The others take these. They keep
+no more networkx graphs in memory than one file holds, and raise one error that names the file and
+the remedy. Nothing in a file is executed, fetched or unpacked to disk.
 """
 
 from __future__ import annotations
 
 import os
+import posixpath
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +22,8 @@ import numpy as np
 from skgraphkde._utils import during, progress, warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
-from skgraphkde.graphs.files.csv import read_csv, table_beside
+from skgraphkde.graphs.files.common import DAMAGED, AnyPath, Graphs, UnreadableError, read_content
+from skgraphkde.graphs.files.csv import is_node_table, read_csv, table_beside
 from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.json import parse_json
 from skgraphkde.graphs.files.logs import SpanFiles, are_spans, read_spans, read_xes
@@ -30,6 +32,7 @@ from skgraphkde.graphs.files.tables import (
     NO_OPTIONS,
     NUMBER,
     TableFiles,
+    tables_in,
 )
 from skgraphkde.graphs.files.tu import read_tu
 from skgraphkde.graphs.files.xml import read_gexf, read_graphml
@@ -41,6 +44,7 @@ from skgraphkde.graphs.schema import CONVENTIONS, PARTS, FittedSchema, GraphSche
 from skgraphkde.graphs.selection import align_to_schema
 
 __all__ = [
+    "find_files",
     "iter_graphs",
     "node_link_graphs",
     "read_batch",
@@ -103,6 +107,15 @@ FORMATS = {
 CSV = (".csv", ".tsv")
 PACKED = ".zip"  # which is not packed once more, with gzip
 
+# How the tables begin that commands and pages write, which may lie among the graphs.
+OF_COMMANDS = (
+    b"graph,score,",
+    b"graph,node,contribution,",
+    b"graph,verdict",
+    b'{"graph":"',
+)
+HIDDEN = (".", "__MACOSX")  # begin the names of files and folders that nobody means
+
 # Called with the error of a file or a graph, which is then skipped. None: raise the error.
 OnError = Callable[[Exception], None] | None
 
@@ -113,6 +126,172 @@ def suffix_of(path: AnyPath) -> str | None:
     suffix = os.path.splitext(name.removesuffix(".gz"))[1]
     is_known = suffix in FORMATS and not (suffix == PACKED and name.endswith(".gz"))
     return suffix if is_known else None
+
+
+# -- finding ---------------------------------------------------------------------------------------
+
+
+def find_files(
+    paths: Iterable[str | os.PathLike],
+    on_error: OnError = None,
+    tables: Mapping[str, str] = NO_OPTIONS,
+    options: Mapping[str, str] = NO_OPTIONS,
+) -> list[Source]:
+    """Find the graph files among paths.
+
+    Parameters
+    ----------
+    paths : iterable of str or path-like
+        Files, and folders that are searched with their subfolders, each once, also behind symbolic
+        links. Hidden files and folders are skipped. A table of nodes, ``NAME.nodes.csv``, is no
+        graph of its own: it is read with the edge list ``NAME.csv``. A folder or a zip may have
+        tables of many graphs instead, ``edges.csv``, ``nodes.csv`` and ``graphs.csv``. A zip of
+        graph files is read as a folder. Tables that the shell commands have written into a folder
+        are left out.
+    on_error : callable, default=None
+        Called with the error of each path that cannot be used, and of each subfolder that cannot be
+        searched, which are then skipped. None: raise the error.
+    tables : mapping, default={}
+        Fields of :class:`TableFiles`, such as "graph", the column of the graph, by which tables of
+        many graphs are found that have other names.
+
+    options : mapping, default={}
+        How these are written, as for :func:`iter_graphs`.
+
+    Returns
+    -------
+    list of Path, zipfile.Path or TableFiles
+        In the order of `paths`; the files of a folder are sorted and come before those of its
+        subfolders.
+
+    Raises
+    ------
+    ValueError
+        If a path does not exist, a folder contains no graph file, or a file has another suffix.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skgraphkde.graphs.files import find_files
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Path(folder, "b.gml").touch()
+    ...     Path(folder, "a.json.gz").touch()
+    ...     [path.name for path in find_files([folder])]
+    ['a.json.gz', 'b.gml']
+    """
+    refuse = on_error or _raise
+    known = (
+        f"{', '.join(FORMATS)}; all but {PACKED} also as .gz; tables of many graphs, with "
+        "--graph-column in the shell, also as .parquet"
+    )
+    files: list[Source] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            found = list(_sources_in(_folders_of(path, refuse), tables, options))
+            files += found
+            if not found:
+                refuse(ValueError(f"the folder {path} contains no graph file ({known})"))
+        elif not path.exists():
+            refuse(
+                ValueError(f"{path} does not exist: give a graph file or a folder of graph files")
+            )
+        elif suffix_of(path) is None:
+            refuse(
+                ValueError(f"{path} does not have the suffix of a graph file: give one of {known}")
+            )
+        else:
+            files += _sources_of(path, tables, options)
+    if len(files) == 1:
+        return files
+    for i, source in enumerate(files):
+        if isinstance(source, TableFiles):  # whose graphs may have names as others have
+            files[i] = replace(source, prefix=f"{Path(str(source.edges)).parent}#")
+    return files
+
+
+def _sources_of(
+    path: AnyPath, given: Mapping[str, str], options: Mapping[str, str]
+) -> list[Source]:
+    """The tables and graph files in a zip that has some, or else the file itself.
+
+    A table of nodes is no source beside its edge list, and a zip in a zip is not opened.
+    """
+    if is_node_table(path) and table_beside(path, "") is not None:
+        return []
+    if suffix_of(path) != PACKED or not path.is_file():
+        return [path]
+    if not isinstance(path, Path):
+        return []
+    try:
+        archive = zipfile.ZipFile(path)
+    except (*DAMAGED, OSError):  # which its reader says
+        return [path]
+    return list(_sources_in(_folders_in(archive), given, options, in_zip=True)) or [path]
+
+
+def _sources_in(
+    folders: Iterable[list[AnyPath]],
+    given: Mapping[str, str],
+    options: Mapping[str, str],
+    *,
+    in_zip: bool = False,
+) -> Iterator[Source]:
+    """The tables and graph files of folders."""
+    for every in folders:
+        files = [path for path in every if _is_graph(path)]
+        tables, read = tables_in(every, given, options, with_edges_alone=in_zip), set()
+        if tables is not None:
+            yield tables
+            read = {str(path) for path in tables.files}
+        for path in files:
+            if str(path) not in read:
+                yield from _sources_of(path, given, options)
+
+
+def _folders_of(folder: Path, refuse: Callable[[Exception], None]) -> Iterator[list[AnyPath]]:
+    """The files in a folder, and in each of its subfolders."""
+    searched = set()
+    for here, subfolders, names in os.walk(folder, onerror=refuse, followlinks=True):
+        real = os.path.realpath(here)
+        if real in searched:  # by a link to it, or to a folder above
+            subfolders.clear()
+            continue
+        searched.add(real)
+        subfolders[:] = sorted(name for name in subfolders if not name.startswith(HIDDEN))
+        yield [Path(here, name) for name in sorted(names) if not name.startswith(HIDDEN)]
+
+
+def _folders_in(archive: zipfile.ZipFile) -> Iterator[list[AnyPath]]:
+    """The files in each folder of a zip."""
+    names = sorted(archive.namelist(), key=lambda name: (posixpath.dirname(name), name))
+    for _, group in groupby(names, posixpath.dirname):
+        yield [
+            zipfile.Path(archive, name)
+            for name in group
+            if not any(part.startswith(HIDDEN) for part in name.split("/")) and name[-1] != "/"
+        ]
+
+
+def _is_graph(path: AnyPath) -> bool:
+    """True for a file that has a known suffix and is no table of ours."""
+    if suffix_of(path) is None:
+        return False
+    if path.suffix.lower() not in (".csv", ".jsonl") or not path.is_file():
+        return True
+    try:
+        with path.open("rb") as file:
+            start = file.read(100).removeprefix(b"\xef\xbb\xbf").replace(b";", b",")
+    except DAMAGED:  # which its reader says
+        return True
+    return not start.startswith(OF_COMMANDS)
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+# -- reading ---------------------------------------------------------------------------------------
 
 
 def iter_graphs(
