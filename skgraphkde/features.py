@@ -534,7 +534,8 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             lacking |= {"attribute", "raw_attribute"}
         if left_out.all():
             lacking.add("attribute")
-        if not batch.schema.is_typed:
+        edges_differ = batch.directed or batch.schema.edge_categories or batch.schema.edge_numbers
+        if not edges_differ:
             lacking.add("edge")
         if isinstance(self.kinds, str):
             found = [kind for kind in BLOCKS if kind not in lacking and kind not in ON_REQUEST]

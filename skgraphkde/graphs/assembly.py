@@ -414,10 +414,11 @@ class Elements:
                 f", {self.part}{have} no {name!r}, but other {self.part}s of the graph do "
                 f"({n_lacking} of {n} lack it): give it to every {self.part}, {remedy}",
             )
-        why = "which is to be read: give it one" if is_none.all() else "and other graphs have"
-        more = "" if is_none.all() else ": give it to all graphs or to none"
+        why = "which is to be read" if is_none.all() else "and other graphs have"
         return MissingError(
-            graph.index, f" has no {self.part} attribute {name!r}, {why}{more}, {remedy}"
+            graph.index,
+            f" has no {self.part} attribute {name!r}, {why}: give it to all graphs or to none, "
+            f"{remedy}",
         )
 
     # -- categories and numbers --------------------------------------------------------------------

@@ -340,11 +340,6 @@ class FittedSchema:
         return np.repeat(np.array(meant, dtype=bool), [width for _, width in self.node_numbers])
 
     @property
-    def is_typed(self) -> bool:
-        """True if edges differ by direction, category or number."""
-        return self.directed or bool(self.edge_categories or self.edge_numbers)
-
-    @property
     def words(self) -> Words:
         """What people call nodes, edges and graphs: as the user said, or by their attributes."""
         kinds = (kind for part in ("node", "edge") for kind in KINDS_OF[part])

@@ -344,7 +344,6 @@ def test_bad_dgl_graphs():
         (dgl.graph(([], [])), "graph 0 has no nodes"),
         (dgl.batch([directed] * 2), r"a batch of 2 graphs: give dgl.unbatch\(graph\)"),
         ((directed, 1), "pair of a DGLGraph and something else.*targets belong in y"),
-        (dgl.to_block(directed), "a block of a sampler"),
         (labeled, "label must be hashable"),
     ):
         check_refused([graph], message)
