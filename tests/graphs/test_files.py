@@ -87,21 +87,6 @@ def test_paths_that_lead_to_no_graph(tmp_path, name, message):
 # -- formats ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", ["edges", "links"])
-def test_json_there_and_back(tmp_path, key):
-    graphs = random_graphs(4, seed=3)
-    documents = [nx.node_link_data(graph, edges=key) for graph in graphs]
-    write_json(tmp_path / "all.json", documents[:2])
-    write_json(tmp_path / "one.json", documents[2])
-    write_json(tmp_path / "two.json", documents[3:])
-    batch = read_batch(find_files([tmp_path]))
-    assert_same(batch, read_graphs(graphs))
-    names = [os.path.basename(name) for name in batch.names]
-    assert names == ["all.json#0", "all.json#1", "one.json", "two.json#0"]
-    for text in (json.dumps(documents), json.dumps(documents).encode()):
-        assert_same(read_graphs(node_link_graphs(text)), read_graphs(graphs))
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -578,12 +563,6 @@ def test_decimal_marks(kind):
     assert found["b"] == [1.234 if mark == "." else 1234]
 
 
-def test_a_mark_that_may_be_either_is_said():
-    with pytest.warns(UserWarning, match=r"such as '1,234' under 'a' may have .*--decimal \."):
-        found = typed_columns({"a": ["1,234", "2"], "b": ["x,y", ""]}, GraphSchema(), "node")
-    assert found["a"] == ["1,234", 2]
-
-
 def test_points_that_may_be_between_thousands_are_said(tmp_path):
     text = "source;target;betrag;nr\na;b;987;1.5.2\nb;c;1.234;1.234.x\nc;d;12.500;0.123\n"
     with pytest.warns(
@@ -636,11 +615,12 @@ def test_graphs_of_json_in_lines(tmp_path):
 def test_errors_go_to_the_callback(tmp_path):
     good = nx.node_link_data(nx.path_graph(3), edges="edges")
     bad = good | {"nodes": [{"id": i, "x": "high"} for i in range(3)]}
-    for name, content in (("a", good), ("b", {}), ("c", [good, bad, good])):
+    for name, content in (("a", good), ("b", {}), ("c", [good, bad, good]), ("d", [good])):
         write_json(tmp_path / f"{name}.json", content)
     errors = []
     names = read_batch(find_files([tmp_path]), on_error=errors.append).names
-    assert [os.path.basename(name) for name in names] == ["a.json", "c.json#0", "c.json#2"]
+    found = [os.path.basename(name) for name in names]
+    assert found == ["a.json", "c.json#0", "c.json#2", "d.json#0"]
     assert re.search(r"b\.json cannot", str(errors[0]))
     assert re.search(r"c\.json#1, node 0: the node attribute 'x' is not a number", str(errors[1]))
 

@@ -64,13 +64,6 @@ def test_a_csv_whose_columns_are_named(tmp_path, times):
     check_same(iter_graphs([path], schema, options=NAMES), expected())
 
 
-def test_a_csv_with_the_names_of_xes_needs_none(tmp_path):
-    header = ["case:concept:name", "concept:name", "time:timestamp", "org:resource"]
-    write_log(tmp_path / "log.csv", header=[*header, "cost", "case:channel"])
-    found = iter_graphs(find_files([tmp_path]), "all")
-    check_same(found, expected(who="org:resource", channel="case:channel"))
-
-
 @pytest.mark.parametrize(
     ("header", "options"),
     [

@@ -31,6 +31,7 @@ def test_undirected_graphs_are_the_same_to_a_directed_model_in_all_formats(tmp_p
     directed = [nx.gnp_random_graph(12, 0.3, seed=i, directed=True) for i in range(20)]
     with pytest.warns(UserWarning, match="graph 20 is undirected among directed ones"):
         detector = GraphKDEDetector(views="density").fit([*directed, edge_list])
+    assert detector.training_graphs_[20:].adjacency.nnz == 2 * len(edges)
     schema = detector.schema_
     for form in (graph, edge_list, (set(edges), None)):
         with pytest.warns(UserWarning, match="undirected"):
