@@ -275,13 +275,11 @@ def _spans(path: AnyPath, content: bytes) -> Iterator[tuple[str, dict[str, Any]]
             )
         for span in (x for scope in resource["scopeSpans"] for x in scope.get("spans", ())):
             lacking = [name for name in OF_SPANS if name not in span]
-            where = f"{path}: the span {span.get('spanId')!r} of the trace {span.get('traceId')!r}"
-            if lacking:
-                raise UnreadableError(f"{where} has no {lacking[0]}: add it, or leave the span out")
-            if int(span["endTimeUnixNano"]) < int(span["startTimeUnixNano"]):
+            if lacking or int(span["endTimeUnixNano"]) < int(span["startTimeUnixNano"]):
+                what = f"has no {lacking[0]}" if lacking else "ends before it starts"
                 raise UnreadableError(
-                    f"{where} ends before it starts, as one that did not end does: correct its "
-                    "endTimeUnixNano, or leave the span out"
+                    f"{path}: the span {span.get('spanId')!r} of the trace "
+                    f"{span.get('traceId')!r} {what}: correct it, or leave the span out"
                 )
             yield service, span
 
