@@ -340,7 +340,10 @@ class Elements:
         values = plain(given)
         if hasattr(given, "to_numpy") and hasattr(given, "index"):
             rows, ids = list(given.index), list(graph.ids(self.part))
-            if not _same_order(rows, ids):
+            # An index or ids that only count, 0, 1, ..., say nothing of the other.
+            counts = list(range(len(rows)))
+            is_silent = counts in (rows, ids) and set(rows) != set(ids)
+            if rows != ids and not is_silent:
                 values = dict(zip(rows, values, strict=True))
         if isinstance(values, Mapping):
             values = self._by_id(graph, values, name)
@@ -546,15 +549,6 @@ class Elements:
         if found:
             rows[list(found)] = list(found.values())
         return rows
-
-
-def _same_order(rows: list, ids: list) -> bool:
-    """True if the index of pandas leaves no doubt that rows are in the order of the elements.
-
-    It has their ids, or one of the two is 0, 1, ... and says nothing of the other.
-    """
-    are_counts = list(range(len(rows))) == rows or list(range(len(ids))) == ids
-    return rows == ids or (are_counts and set(rows) != set(ids))
 
 
 def _rows_at_once(values: Any) -> np.ndarray | None:
