@@ -25,8 +25,7 @@ from skgraphkde.graphs.batch import GraphBatch, is_spatial
 from skgraphkde.graphs.naming import legible, listed, shown
 from skgraphkde.graphs.random_walks import STEPS, return_probabilities
 from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.refinement import INCREMENT, hash64
-from skgraphkde.graphs.relations import EdgeGroups, by_frequency, looks
+from skgraphkde.graphs.refinement import INCREMENT, EdgeGroups, by_frequency, hash64, looks
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import Specification
 
@@ -535,7 +534,8 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             lacking |= {"attribute", "raw_attribute"}
         if left_out.all():
             lacking.add("attribute")
-        if not batch.schema.is_typed:
+        edges_differ = batch.directed or batch.schema.edge_categories or batch.schema.edge_numbers
+        if not edges_differ:
             lacking.add("edge")
         if isinstance(self.kinds, str):
             found = [kind for kind in BLOCKS if kind not in lacking and kind not in ON_REQUEST]

@@ -24,8 +24,7 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import scaled
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.refinement import factorize, hash_rows, refined
-from skgraphkde.graphs.relations import messages, relations
+from skgraphkde.graphs.refinement import factorize, hash_rows, messages, refined, relations
 from skgraphkde.specification import Specification, at_least
 
 # A variance below this, or below this share of the squared mean, is a rounding error.
@@ -77,7 +76,7 @@ class MessageFlow:
         Adjacency of the underlying undirected graphs.
     relations : csr_array of shape (n_relations * n_nodes, n_nodes), or None
         Averages over neighbors by direction and category of edges, see
-        :func:`skgraphkde.graphs.relations.relations`; None if edges are not distinguished.
+        :func:`skgraphkde.graphs.refinement.relations`; None if edges are not distinguished.
     rounds : tuple of (ndarray, ndarray)
         For each round, the first node of each color, and the row of each node.
     """

@@ -35,7 +35,7 @@ _CLASSES = {
     ],
     "graphs.batch": ["GraphBatch"],
     "graphs.problems": ["Ignored"],
-    "graphs.relations": ["EdgeGroups"],
+    "graphs.refinement": ["EdgeGroups"],
     "graphs.schema": ["FittedSchema", "GraphSchema"],
     "learned.contrastive": ["Contrastive"],
     "learned.gcn": ["GCN", "FittedGCN"],

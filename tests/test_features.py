@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.graphs import random_walks
 from tests.conftest import permuted, random_graphs, with_data
-from tests.graphs.test_relations import typed_graphs
+from tests.graphs.test_refinement import typed_graphs
 
 
 def return_probabilities_slow(graph):

@@ -10,7 +10,7 @@ from skgraphkde import GCN, GraphSchema, NodeFeatures, Propagation, propagation,
 from skgraphkde.propagation import MessageFlow, node_colors
 from tests.conftest import permuted, random_graphs, with_data
 from tests.graphs.common import partition
-from tests.graphs.test_relations import WEIGHTED, typed_graphs
+from tests.graphs.test_refinement import WEIGHTED, typed_graphs
 
 
 def make_input(seed=0, n_graphs=6):

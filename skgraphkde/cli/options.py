@@ -17,8 +17,8 @@ import click
 from skgraphkde.cli.output import OutputFile, check_output
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.graphs.naming import graphs_of_column
 from skgraphkde.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
-from skgraphkde.graphs.words import graphs_of_column
 from skgraphkde.saving import load
 
 SKIPPED = 3  # the exit code if graphs were skipped, as requested
@@ -71,7 +71,7 @@ def output_option(help_text: str, *suffixes: str, required: bool = True) -> Call
 # -- graphs ----------------------------------------------------------------------------------------
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-# Before the fields of TableFiles, as `graphs` is an argument, and the options of CSVFile.
+# Before the fields of TableFiles, as `graphs` is an argument, and the options of `read_batch`.
 _TABLE, _CSV = "table_", "csv_"
 
 

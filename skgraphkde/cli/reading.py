@@ -16,12 +16,12 @@ from skgraphkde.cli.output import echo, message_of
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import Source, TableFiles, find_files, read_batch_and_ids
 from skgraphkde.graphs.files.logs import SpanFiles
-from skgraphkde.graphs.files.tables import SUFFIXES, CSVFile
+from skgraphkde.graphs.files.tables import SUFFIXES
 from skgraphkde.graphs.files.walk import files_of, suffix_of
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import FittedSchema, GraphSchema
 
-WITH_OPTIONS = (".csv", ".tsv", ".xes")  # suffixes of files that have options
+WITH_OPTIONS = {".csv", ".tsv", ".xes"}  # suffixes of files that have options
 
 
 class GraphFiles:
@@ -34,7 +34,7 @@ class GraphFiles:
     tables : dict
         The fields of TableFiles that the user gave, without the path of the edges.
     options : dict
-        The options of CSVFile that the user gave.
+        The options of `read_batch` that the user gave.
     outputs : sequence of str, default=()
         What the command writes; no graph is among it.
     spans : bool
@@ -69,7 +69,7 @@ class GraphFiles:
         with self.stage("Reading"):
             self.sources = self._sources()
             self._check_outputs()
-            return read_batch_and_ids(self.sources, schema, self.on_error)
+            return read_batch_and_ids(self.sources, schema, self.on_error, self.options)
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """Show on stderr what begins, and on a terminal how far it is."""
@@ -77,14 +77,14 @@ class GraphFiles:
 
     def _sources(self) -> list[Source]:
         """The files, each once, with what the options say of them."""
-        tables = self.tables | {"options": self.options}
         if self.tables and len(self.paths) == 1 and self.paths[0].lower().endswith(SUFFIXES):
             if "graph" not in self.tables:
                 raise click.UsageError(
                     "a table of edges needs --graph-column, the column of its graphs"
                 )
-            return [TableFiles(Path(self.paths[0]), **tables)]
-        found = {str(x): x for x in find_files(self.paths, self.on_error, tables)}
+            return [TableFiles(Path(self.paths[0]), **self.tables)]
+        files = find_files(self.paths, self.on_error, self.tables, self.options)
+        found = {str(x): x for x in files}
         if self.tables and not any(isinstance(x, TableFiles) for x in found.values()):
             raise click.UsageError(
                 "--graph-column and the other options of tables need one table of edges "
@@ -93,17 +93,13 @@ class GraphFiles:
             )
         if self.spans:
             return [SpanFiles(tuple(found.values()))]
-        for name, source in found.items() if self.options else ():
-            if not isinstance(source, Path | zipfile.Path):
-                continue
-            suffix = suffix_of(source)
-            if suffix in WITH_OPTIONS or (suffix == ".smi" and "smiles_column" in self.options):
-                found[name] = CSVFile(source, self.options)
-        named = [f"--{name.replace('_', '-')}" for name in self.options]
-        if self.options and not any(isinstance(x, CSVFile | TableFiles) for x in found.values()):
+        suffixes = {suffix_of(x) for source in found.values() for x in files_of(source)}
+        readers = WITH_OPTIONS | ({".smi"} if "smiles_column" in self.options else set())
+        if self.options and suffixes.isdisjoint(readers):
+            named = [f"--{name.replace('_', '-')}" for name in self.options]
             raise click.UsageError(
-                f"no table ({', '.join(WITH_OPTIONS)}) is there for {', '.join(named)}: leave that "
-                "out, or give one"
+                f"no table ({', '.join(sorted(WITH_OPTIONS))}) is there for {', '.join(named)}: "
+                "leave that out, or give one"
             )
         return list(found.values())
 

@@ -143,9 +143,8 @@ def fetch_tu_dataset(
     -------
     Bunch
         - graphs : GraphBatch; node labels are the collection's integers (tuples of them if a node
-          has several), self-loops are omitted. With `edge_data`, labels of edges are the same, and
-          the graphs are directed if the two directions of an edge differ in their data, or one is
-          not listed;
+          has several), self-loops are omitted. With `edge_data`, labels of edges are the same. The
+          graphs are directed if one direction of an edge is not listed, or has other data;
         - target : ndarray of shape (n_graphs,), 1 (normal) or -1 (of the anomaly class); without an
           anomaly class the classes themselves;
         - target_names : the meanings of the values of `target`, in ascending order;
@@ -159,14 +158,14 @@ def fetch_tu_dataset(
     FileNotFoundError
         If the zip is missing, and must not be or cannot be downloaded.
     ValueError
-        If the set has no such class, its edges have no data and `edge_data` is True, they are
-        listed in one direction only and `edge_data` is False, or a file is damaged.
+        If the set has no such class, its edges have no data and `edge_data` is True, or a file is
+        damaged.
 
     Notes
     -----
-    Every file is checked: members, counts, ids in range, no edge between two graphs, and without
-    `edge_data` each edge in both directions. Lines that repeat an edge with the same data count
-    once; edges with different data between the same nodes are parallel.
+    Every file is checked: members, counts, ids in range, no edge between two graphs. Lines that
+    repeat an edge with the same data count once; edges with different data between the same nodes
+    are parallel.
 
     References
     ----------

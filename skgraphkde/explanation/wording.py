@@ -11,16 +11,9 @@ import numpy as np
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import (
-    category_text,
-    category_verb,
-    legible,
-    shown,
-    usually,
-)
+from skgraphkde.graphs.naming import Words, category_text, category_verb, legible, shown, usually
 from skgraphkde.graphs.random_walks import STEPS
 from skgraphkde.graphs.schema import FittedSchema
-from skgraphkde.graphs.words import Words
 from skgraphkde.views.anomalies import Confirmed
 from skgraphkde.views.categories import CategoryCounts, compared_words
 

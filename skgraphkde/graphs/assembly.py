@@ -41,7 +41,7 @@ from skgraphkde.graphs.formats.common import (
     plain,
 )
 from skgraphkde.graphs.naming import listed, shown
-from skgraphkde.graphs.problems import GraphError, Ignored, MissingError
+from skgraphkde.graphs.problems import GraphError, Ignored, MissingError, called
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
     KINDS_OF,
@@ -104,7 +104,7 @@ def assemble(
         undirected = [graph.index for graph in graphs if graph.kind in kinds and len(graph.pairs)]
         if undirected:
             warn(
-                f"graph {undirected[0]} is undirected among directed ones: each of its edges is "
+                f"{called(undirected[0])} is undirected among directed ones: each of its edges is "
                 "read as two arcs, one in each direction"
             )
     edge_weight = schema.edge_weight
@@ -340,7 +340,10 @@ class Elements:
         values = plain(given)
         if hasattr(given, "to_numpy") and hasattr(given, "index"):
             rows, ids = list(given.index), list(graph.ids(self.part))
-            if not _same_order(rows, ids):
+            # An index or ids that only count, 0, 1, ..., say nothing of the other.
+            counts = list(range(len(rows)))
+            is_silent = counts in (rows, ids) and set(rows) != set(ids)
+            if rows != ids and not is_silent:
                 values = dict(zip(rows, values, strict=True))
         if isinstance(values, Mapping):
             values = self._by_id(graph, values, name)
@@ -414,10 +417,11 @@ class Elements:
                 f", {self.part}{have} no {name!r}, but other {self.part}s of the graph do "
                 f"({n_lacking} of {n} lack it): give it to every {self.part}, {remedy}",
             )
-        why = "which is to be read: give it one" if is_none.all() else "and other graphs have"
-        more = "" if is_none.all() else ": give it to all graphs or to none"
+        why = "which is to be read" if is_none.all() else "and other graphs have"
         return MissingError(
-            graph.index, f" has no {self.part} attribute {name!r}, {why}{more}, {remedy}"
+            graph.index,
+            f" has no {self.part} attribute {name!r}, {why}: give it to all graphs or to none, "
+            f"{remedy}",
         )
 
     # -- categories and numbers --------------------------------------------------------------------
@@ -545,15 +549,6 @@ class Elements:
         if found:
             rows[list(found)] = list(found.values())
         return rows
-
-
-def _same_order(rows: list, ids: list) -> bool:
-    """True if the index of pandas leaves no doubt that rows are in the order of the elements.
-
-    It has their ids, or one of the two is 0, 1, ... and says nothing of the other.
-    """
-    are_counts = list(range(len(rows))) == rows or list(range(len(ids))) == ids
-    return rows == ids or (are_counts and set(rows) != set(ids))
 
 
 def _rows_at_once(values: Any) -> np.ndarray | None:

@@ -9,8 +9,7 @@ from scipy.stats import hypergeom, poisson
 from skgraphkde.graphs.arrays import codes_in, with_data
 from skgraphkde.graphs.batch import GraphBatch, is_spatial
 from skgraphkde.graphs.random_walks import return_probabilities
-from skgraphkde.graphs.refinement import hash64, hash_rows, quantize, refined
-from skgraphkde.graphs.relations import messages
+from skgraphkde.graphs.refinement import hash64, hash_rows, messages, quantize, refined
 from skgraphkde.graphs.schema import PARTS
 
 # Graphs that agree up to so many edges around each node look the same; most differ up to three.

@@ -1,17 +1,26 @@
 """GraphError and Ignored: errors and ignored data as objects, whose text is made when it is shown.
 
-Readers raise a :class:`GraphError` with the position of the graph; readers of files replace the
-position by the name of the file. A schema carries one :class:`Ignored` for each thing that the
-graphs have and that is not read.
+Readers raise a :class:`GraphError` with the position of the graph, or the name of its file. A
+schema carries one :class:`Ignored` for each thing that the graphs have and that is not read.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 __all__ = ["GraphError", "Ignored", "IgnoredWarning", "MissingError"]
+
+
+def called(graph: int | str) -> str:
+    """A graph in a sentence, by its position, its file, or its name in a table.
+
+    Examples
+    --------
+    >>> called(3), called("a.json#0"), called("17")
+    ('graph 3', 'a.json#0', "graph '17'")
+    """
+    is_path = isinstance(graph, str) and any(mark in graph for mark in "./#\\")
+    return str(graph) if is_path else f"graph {graph!r}"
 
 
 class GraphError(ValueError):
@@ -20,7 +29,7 @@ class GraphError(ValueError):
     Parameters
     ----------
     graph : int, str or None
-        Its position in the user's list, or its name. None: the error concerns all graphs.
+        Its position in the user's list, or what it is called. None: the error concerns all graphs.
     text : str
         The rest of the message, with the remedy: ``" has no nodes: leave it out"``.
     """
@@ -28,22 +37,9 @@ class GraphError(ValueError):
     def __init__(self, graph: int | str | None, text: str) -> None:
         super().__init__(graph, text)  # for pickle
         self.graph, self.text = graph, text
-        self.no_graph = "no graph"
-
-    def set_names(self, names: Sequence[str]) -> None:
-        """Replace the position by a name; `names` has one for each graph of the list."""
-        if len(names) > 1:
-            self.no_graph = f"none of the {len(names)} graphs from {names[0]} to {names[-1]}"
-        if isinstance(self.graph, int):
-            name = names[self.graph]
-            is_path = any(mark in name for mark in (".", "/", "#", os.sep))
-            self.graph = name if is_path else f"graph {name!r}"
 
     def __str__(self) -> str:
-        if self.graph is None:
-            return f"{self.no_graph}{self.text}"
-        graph = f"graph {self.graph}" if isinstance(self.graph, int) else self.graph
-        return f"{graph}{self.text}"
+        return f"{'no graph' if self.graph is None else called(self.graph)}{self.text}"
 
 
 class MissingError(GraphError):

@@ -19,7 +19,6 @@ from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde._utils import progress
@@ -174,36 +173,32 @@ def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
 
 def _check_sequence(graphs: Any) -> None:
     """Raise an error that says what to do unless `graphs` is a non-empty sequence."""
-    got = f"expected a list of graphs, got a {type(graphs).__name__}"
+    got = "expected a list of graphs, got"
     is_pair = isinstance(graphs, tuple) and len(graphs) == 2
     is_edge_list = isinstance(graphs, dict) and not {"edges", "edge_index"}.isdisjoint(graphs)
     if is_edge_list or any(is_a(graphs, *classes) for classes in _PACKAGES.values()):
-        raise TypeError("expected a list of graphs, got one graph: write [graph]")
+        raise TypeError(f"{got} one graph: write [graph]")
     if is_pair and all(getattr(part, "ndim", 0) == 2 for part in graphs):
         raise TypeError(
-            "expected a list of graphs, got one (A, X) pair: write [(A, X)], or a list if these "
-            "are matrices of two graphs"
-        )
-    dtype, n_dimensions = getattr(graphs, "dtype", None), getattr(graphs, "ndim", 1)
-    is_text = getattr(dtype, "kind", "") in ("O", "U")  # or objects
-    if sp.issparse(graphs) or (dtype is not None and not is_text and n_dimensions != 3):
-        raise TypeError(
-            f"expected a list of graphs, got an array of numbers of shape {tuple(graphs.shape)}. "
-            "np.array(list_of_networkx_graphs) keeps node ids and loses every edge when the graphs "
-            "have equal size: pass the list itself. Pass a single adjacency matrix as [(A, None)]"
+            f"{got} one (A, X) pair: write [(A, X)], or a list if these are matrices of two graphs"
         )
     if hasattr(graphs, "__dataframe__"):
         raise TypeError(
-            "expected a list of graphs, got a table: write read_tables(edges, nodes, graphs), "
-            "which makes graphs of tables"
+            f"{got} a table: write read_tables(edges, nodes, graphs), which makes graphs of tables"
         )
-    if isinstance(graphs, str | bytes | dict):
-        raise TypeError(got)
-    if not (hasattr(graphs, "__len__") and hasattr(graphs, "__getitem__")):
+    dtype, n_dimensions = getattr(graphs, "dtype", None), getattr(graphs, "ndim", 1)
+    is_column = n_dimensions == 1 and getattr(dtype, "kind", "") in ("O", "U")  # objects, or texts
+    if sp.issparse(graphs) or (dtype is not None and not is_column and n_dimensions != 3):
         raise TypeError(
-            f"{got}: write list(graphs), and keep that list, as scores follow its order"
+            f"{got} an array of shape {tuple(graphs.shape)}. "
+            "np.array(list_of_networkx_graphs) keeps node ids and loses every edge when the graphs "
+            "have equal size: pass the list itself. Pass a single adjacency matrix as [(A, None)]"
         )
-    if isinstance(graphs, np.ndarray) and n_dimensions not in (1, 3):
-        raise TypeError(f"expected a list of graphs, got an array of shape {graphs.shape}")
+    is_list = hasattr(graphs, "__len__") and hasattr(graphs, "__getitem__")
+    if isinstance(graphs, str | bytes | dict) or not is_list:
+        raise TypeError(
+            f"{got} a {type(graphs).__name__}: of an iterator, write list(graphs), and keep that "
+            "list, as scores follow its order"
+        )
     if len(graphs) == 0:
         raise ValueError("the list of graphs is empty: give at least one graph")

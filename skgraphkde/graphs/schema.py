@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from skgraphkde.graphs.naming import CALLED, CALLED_ONE, LONGEST_NOUN, Words, guessed
 from skgraphkde.graphs.problems import Ignored
-from skgraphkde.graphs.words import CALLED, CALLED_ONE, LONGEST_NOUN, Words, guessed
 from skgraphkde.specification import Specification
 
 __all__ = ["FittedSchema", "GraphSchema"]
@@ -102,7 +102,6 @@ class GraphSchema(Specification):
         "missing": [StrOptions({"error", "indicate"})],
         "call": [dict, None],
     }
-    call: dict[str, str] | None = None  # in files of versions that had none
 
     def __init__(
         self,
@@ -341,11 +340,6 @@ class FittedSchema:
         return np.repeat(np.array(meant, dtype=bool), [width for _, width in self.node_numbers])
 
     @property
-    def is_typed(self) -> bool:
-        """True if edges differ by direction, category or number."""
-        return self.directed or bool(self.edge_categories or self.edge_numbers)
-
-    @property
     def words(self) -> Words:
         """What people call nodes, edges and graphs: as the user said, or by their attributes."""
         kinds = (kind for part in ("node", "edge") for kind in KINDS_OF[part])
@@ -360,11 +354,11 @@ class FittedSchema:
             edge_weight=self.edge_weight,
             directed=self.directed_policy,
             missing=self.missing,
-            call=None if self.words == Words() else self.words.called(),
+            call=dict(self.called) or None,
         )
 
     def conflict(self, other: FittedSchema) -> str | None:
-        """The first difference that keeps batches from being joined; None if there is none."""
+        """The first difference between what was read of two batches; None if there is none."""
         for field in (*KINDS, "edge_weight"):
             mine, theirs = getattr(self, field), getattr(other, field)
             if mine != theirs:

@@ -37,7 +37,6 @@ from skgraphkde.graphs.schema import (
     FittedSchema,
     GraphSchema,
     closest_names,
-    described,
 )
 
 # An identifier has at least so many values, and less than this share of the nodes have one that
@@ -182,16 +181,11 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
     has = batch.schema
     if has.directed and not fitted.directed:
         one_way = (batch.adjacency != batch.adjacency.T).nonzero()[0]
+        i = int(batch.graph_of_node[one_way].min()) if len(one_way) else 0
         raise GraphError(
-            int(batch.graph_of_node[one_way].min()) if len(one_way) else 0,
+            batch.names[i] if batch.names else i,
             " is directed, and fit saw undirected graphs: fit on directed graphs, or "
             "with schema=GraphSchema(directed=False) (--undirected in the shell)",
-        )
-    if has.edge_weight != fitted.edge_weight:
-        raise ValueError(
-            f"fit read the edge weight {fitted.edge_weight!r}, and these graphs were read with "
-            f"{has.edge_weight!r}: read them with the schema of fit, or, if they are "
-            "matrices, make them 0 and 1"
         )
     if fitted.missing == "error" and has.missing == "indicate":
         _check_given(batch)
@@ -202,12 +196,12 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
         )
     if not batch.adjacency.nnz:
         batch = with_edge_columns(batch, fitted)
-    for part in PARTS:
-        was, found = (getattr(x, f"{part}_numbers") for x in (fitted, batch.schema))
-        if was != found:
-            raise ValueError(
-                f"fit saw the {part} numbers {described(was)}; these graphs have {described(found)}"
-            )
+    conflict = fitted.conflict(batch.schema)
+    if conflict is not None:
+        raise ValueError(
+            f"fit and these graphs differ in what was read, {conflict}: read them with the schema "
+            "of fit; entries of matrices are weights, unless they are 0 and 1"
+        )
     if has.directed == fitted.directed:
         return batch
     return batch.replace(schema=replace(batch.schema, directed=fitted.directed))
@@ -291,7 +285,7 @@ def _error(batch: GraphBatch, part: str, row: int, message: str) -> GraphError:
     """The error of a node, an arc or a graph, which it names."""
     i = int(batch.owner(part)[row])
     where = {"node": f", node {row - batch.node_ptr[i]}", "edge": ", an edge", "graph": ""}
-    return GraphError(i, f"{where[part]}: {message}")
+    return GraphError(batch.names[i] if batch.names else i, f"{where[part]}: {message}")
 
 
 # -- identifiers -----------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def graphs_of_tables(
     errors: dict[Hashable, GraphError] = {}
 
     def refuse(case: Hashable, text: str) -> None:
-        errors.setdefault(case, GraphError(f"graph {case!r}", text))
+        errors.setdefault(case, GraphError(str(case), text))
 
     edges = _table(edges, "edges", {x: columns[x] for x in ("graph", "source", "target")}, refuse)
     if nodes is not None:

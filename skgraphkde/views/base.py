@@ -15,9 +15,8 @@ import numpy as np
 
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import usually
+from skgraphkde.graphs.naming import Words, usually
 from skgraphkde.graphs.schema import KINDS_OF
-from skgraphkde.graphs.words import Words
 from skgraphkde.specification import Specification
 
 # For each view that compares clouds of points, the clouds of some graphs.

@@ -17,8 +17,7 @@ from skgraphkde.features import values_in_use
 from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, category_words
-from skgraphkde.graphs.refinement import hash64, refined
-from skgraphkde.graphs.relations import messages
+from skgraphkde.graphs.refinement import hash64, messages, refined
 
 # Nodes or edges that a reason names.
 LISTED = 5

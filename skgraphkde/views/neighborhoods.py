@@ -17,8 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from skgraphkde._utils import compiled
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import known_name, usual_range, usually
-from skgraphkde.graphs.refinement import factorize, refined
-from skgraphkde.graphs.relations import messages
+from skgraphkde.graphs.refinement import factorize, messages, refined
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import LISTED, CategoryCounts, Vocabulary, counts_edges, means
@@ -539,7 +538,7 @@ class Tanimoto(ComparedNeighborhoods):
         """The most similar reference and the similarity, see :meth:`View.reason`."""
         score, index = self._most_similar(np.array([unusual.own]), context)
         share, known_range = usually(score[0], 1 - known, percent=True)
-        name = known_name(self.references_, int(index[0]))
+        name = known_name(self.references_.names, int(index[0]))
         text = (
             f"{share} in common with the most similar {graph.schema.words.graph}, {name}; "
             f"usually {known_range}"

@@ -16,7 +16,7 @@ from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import ROUNDING, codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, usually
-from skgraphkde.graphs.relations import by_frequency
+from skgraphkde.graphs.refinement import by_frequency
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View

@@ -270,10 +270,9 @@ def test_a_broken_file_is_named(tmp_path, files, kind):
 # Every node of a ring has one edge out and one in.
 @pytest.mark.parametrize("edges", ["1, 2\n", "2, 1\n", "1, 2\n2, 3\n3, 4\n4, 1\n"])
 def test_edges_in_one_direction_only(tmp_path, files, edges):
-    (u, v) = edges.split("\n")[0].split(", ")
-    message = rf"A\.txt: edge \({u}, {v}\) .*\({v}, {u}\) is not: read .*edge_data=True"
-    with pytest.raises(ValueError, match=message):
-        fetch(tmp_path, files | {"A": edges})
+    graphs = fetch(tmp_path, files | {"A": edges}).graphs
+    assert graphs.directed
+    assert graphs.adjacency.nnz == edges.count("\n")
 
 
 @pytest.mark.parametrize("damage", [lambda x: x[:-100], lambda x: x[:60] + b"\xff\xff" + x[62:]])

@@ -17,7 +17,7 @@ from skgraphkde import (
 from tests.conftest import densities, random_graphs
 from tests.detectors.conftest import make_detector
 from tests.estimator_checks import check_as_scikit_learn_does, check_graph_detector
-from tests.graphs.test_relations import WEIGHTED, typed_graphs
+from tests.graphs.test_refinement import WEIGHTED, typed_graphs
 
 DEFAULTS = GraphKDEDetector(random_state=0)
 TRAINED = GraphKDEDetector(

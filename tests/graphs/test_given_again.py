@@ -17,7 +17,7 @@ from skgraphkde.graphs.copies import LEVEL_KNOWN, KnownGraphs, kinds_of
 from skgraphkde.monitoring import DriftMonitor
 from tests.conftest import permuted, random_graphs, with_data
 from tests.detectors.test_base import EdgeCount
-from tests.graphs.test_relations import WEIGHTED, typed_graphs
+from tests.graphs.test_refinement import WEIGHTED, typed_graphs
 
 AGAIN = r"graphs seem to be training graphs, which look normal"
 WORLDS = [nx.connected_watts_strogatz_graph(20, 4, 0.1, seed=i) for i in range(170)]
@@ -58,17 +58,6 @@ def test_chance_counts_subsets(n_copies):
     for n, k in ((1, 1), (2, 2), (3, 3), (9, 2), (9, 5), (20, 0), (20, 11), (20, 20)):
         chance = slow_chance(k, n_copies, 60, n)
         assert graphs.exceed_chance(k, n) == (chance < LEVEL_KNOWN)
-
-
-def test_small_graphs_that_repeat_are_not_given_again():
-    """Of any 30 graphs and 20 others of the same source, in less than one draw of a hundred."""
-    rng, wrong = np.random.RandomState(0), 0
-    graphs = read_graphs([nx.star_graph(n) for n in rng.geometric(0.1, size=400) + 1])
-    for _ in range(300):
-        drawn = rng.permutation(400)[:50]
-        known = KnownGraphs(graphs[drawn[:30]], np.arange(30))
-        wrong += known.exceed_chance(int(known.contain(graphs[drawn[30:]]).sum()), 20)
-    assert wrong <= 2
 
 
 # -- who says so -----------------------------------------------------------------------------------

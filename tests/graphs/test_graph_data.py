@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, read_graphs
+from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.explanation import explain
 from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.files import find_files, read_batch
@@ -68,17 +68,6 @@ def test_data_of_files(suffix, tmp_path):
     assert_same(batch, read_graphs(KNOWN[:3], schema=SCHEMA))
 
 
-def test_batches_keep_data():
-    batch, other = (read_graphs(x, schema=SCHEMA) for x in (KNOWN[:5], KNOWN[5:9]))
-    joined = GraphBatch.concatenate([batch, other])
-    assert_same(joined[[7, 2]], read_graphs([KNOWN[7], KNOWN[2]], schema=SCHEMA))
-    days = GraphSchema(graph_numbers="days", graph_categories=None)
-    only = read_graphs(joined, schema=days)
-    assert_same(only, read_graphs(KNOWN[:9], schema=days))
-    with pytest.raises(ValueError, match="batches differ in what was read"):
-        GraphBatch.concatenate([only, joined])
-
-
 def test_graphs_that_differ_in_their_data_are_no_copies():
     batch = read_graphs(
         [case(0), case(0), case(0, amount=1e6), case(0, channel="fax")], schema=SCHEMA
@@ -131,15 +120,6 @@ def test_what_is_missing_is_refused(graph, schema, message):
     check_refused([KNOWN[0], graph], message, schema)
 
 
-def test_missing_values_are_evidence_where_the_schema_says_so():
-    gaps = GraphSchema.everything(missing="indicate")
-    batch = read_graphs([*KNOWN[:40], case(1, amount=None)], schema=gaps)
-    assert batch.schema.graph_categories == ("channel",)
-    assert np.isnan(batch.graph_attributes).sum() == 1
-    detector = GraphKDEDetector(schema=gaps).fit(batch)
-    assert np.isfinite(detector.score_samples([case(2, amount=None), case(3, days=np.nan)])).all()
-
-
 @pytest.mark.filterwarnings("ignore:categories of graphs that fit did not see")
 @pytest.mark.parametrize("n", [1, 3])
 def test_an_attribute_that_no_graph_has_any_more_is_named(n):
@@ -153,15 +133,6 @@ def test_an_attribute_that_no_graph_has_any_more_is_named(n):
     with pytest.warns(UserWarning, match=f"^no graph here has {what}"):
         detector.score_samples(graphs[:n])
     detector.score_samples([case(300), *graphs])
-
-
-def test_an_identifier_and_what_no_schema_names_are_left_out():
-    graphs = [case(seed, order=f"A{seed}") for seed in range(20)]
-    with pytest.warns(UserWarning, match=r"not read: graph attribute 'order' \(an identifier\)"):
-        detector = GraphKDEDetector(schema="all").fit(graphs)
-    assert detector.schema_.graph_categories == ("channel",)
-    with pytest.warns(UserWarning, match="not read: graph attribute 'amount', .*'channel'"):
-        GraphKDEDetector().fit(graphs)
 
 
 def test_names_of_graphs_are_no_data():

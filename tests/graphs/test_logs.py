@@ -8,7 +8,6 @@ import pytest
 from skgraphkde.graphs import GraphSchema, read_graphs
 from skgraphkde.graphs.files import find_files, iter_graphs, read_batch
 from skgraphkde.graphs.files.logs import SpanFiles
-from skgraphkde.graphs.files.tables import CSVFile
 from tests.conftest import with_data
 
 # Case, activity, time, who, cost and channel, in no order.
@@ -62,14 +61,7 @@ TIMES = {
 def test_a_csv_whose_columns_are_named(tmp_path, times):
     path = write_log(tmp_path / "log.csv", TIMES[times])
     schema = GraphSchema.everything(graph_categories="channel")
-    check_same(iter_graphs([CSVFile(path, NAMES)], schema), expected())
-
-
-def test_a_csv_with_the_names_of_xes_needs_none(tmp_path):
-    header = ["case:concept:name", "concept:name", "time:timestamp", "org:resource"]
-    write_log(tmp_path / "log.csv", header=[*header, "cost", "case:channel"])
-    found = iter_graphs(find_files([tmp_path]), "all")
-    check_same(found, expected(who="org:resource", channel="case:channel"))
+    check_same(iter_graphs([path], schema, options=NAMES), expected())
 
 
 @pytest.mark.parametrize(
@@ -83,7 +75,7 @@ def test_usual_names_of_columns_are_taken(tmp_path, header, options):
     path = write_log(tmp_path / "log.csv", header=[*header, "cost", "case:channel"])
     names = expected(who=header[-1], channel="case:channel")
     if options:  # which say that it is a log
-        check_same(iter_graphs([CSVFile(path, options)], "all"), names)
+        check_same(iter_graphs([path], "all", options=options), names)
         return
     with pytest.warns(UserWarning, match="read as an event log: case 'Case ID', activity 'Act"):
         check_same(iter_graphs([path], "all"), names)
@@ -131,13 +123,13 @@ def test_xes(tmp_path):
 def test_what_is_wrong_with_a_log_is_said(tmp_path, options, message):
     path = write_log(tmp_path / "log.csv")
     with pytest.raises(ValueError, match=message):
-        read_batch([CSVFile(path, options)])
+        read_batch([path], options=options)
 
 
 def test_times_that_may_be_read_in_two_ways(tmp_path):
     path = write_log(tmp_path / "log.csv", lambda x: f"01/{x[8:10]}/2026")
     with pytest.warns(UserWarning, match="'01/05/2026' under 'when' is read as month/day"):
-        read_batch([CSVFile(path, NAMES)])
+        read_batch([path], options=NAMES)
 
 
 # -- spans -----------------------------------------------------------------------------------------
@@ -211,7 +203,7 @@ OLD = OLD.replace("scopeSpans", "instrumentationLibrarySpans")
     [
         (
             exported("web", RUNNING),
-            "'1' of the trace 'A' has no e",
+            r"a\.json: the span '1' of the trace 'A' has no e",
         ),
         (
             exported("web", span("A", "", "1", endTimeUnixNano="0")),
@@ -257,7 +249,7 @@ def test_a_bad_time_is_named_with_its_row(tmp_path):
     for time in ("soon", "2025"):
         (tmp_path / "a.csv").write_text(text.replace("soon", time))
         with pytest.raises(ValueError, match=rf"a\.csv, row 3: '{time}' under 'time' is no time"):
-            read_batch([CSVFile(tmp_path / "a.csv", names)])
+            read_batch([tmp_path / "a.csv"], options=names)
 
 
 EVENT = (
@@ -275,12 +267,3 @@ def test_traces_without_events_or_with_the_same_name_are_named(tmp_path):
     with empty, pytest.warns(UserWarning, match=r"as one case: c3; give"):
         found = dict(iter_graphs([tmp_path / "a.xes"]))
     assert [len(graph) for graph in found.values()] == [1, 2]
-
-
-def test_of_several_files_of_spans_the_one_with_the_wrong_span_is_named(tmp_path):
-    wrong = span("A", "", "1", endTimeUnixNano="1705999999999999999")
-    files = (tmp_path / "a.json", tmp_path / "b.json")
-    files[0].write_text(json.dumps(exported("web", span("B", "", "2"))))
-    files[1].write_text(json.dumps(exported("web", wrong)))
-    with pytest.raises(ValueError, match=r"b\.json: the span '1' of the trace 'A' ends before"):
-        read_batch([SpanFiles(files)])

@@ -5,9 +5,8 @@ import gzip
 import networkx as nx
 import pytest
 
-from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
+from skgraphkde import GraphSchema, read_graphs
 from skgraphkde.graphs.files import find_files, iter_graphs, read_batch
-from skgraphkde.graphs.files.tables import CSVFile
 
 Chem = pytest.importorskip("rdkit.Chem")
 
@@ -99,12 +98,6 @@ def test_columns_and_fields_are_data_of_graphs(tmp_path):
     schema = GraphSchema.molecule(graph_numbers=("dose", "logp"), graph_categories="site")
     batch = read_batch(find_files([str(tmp_path)]), schema)
     assert batch.graph_attributes[:, 0].tolist() == [1.5, 2]
-    mol = Chem.MolFromSmiles("CCO")
-    mol.SetDoubleProp("dose", 3.0)
-    with Chem.SDWriter(str(tmp_path / "b.sdf")) as writer:
-        writer.write(mol)
-    ((_, graph),) = iter_graphs(find_files([str(tmp_path / "b.sdf")]))
-    assert graph.graph["dose"] == 3.0
 
 
 @pytest.mark.parametrize(
@@ -120,15 +113,6 @@ def test_columns_and_fields_are_data_of_graphs(tmp_path):
 def test_what_is_no_molecule(graphs, message):
     with pytest.raises((TypeError, ValueError), match=message):
         read_graphs(graphs, schema="molecule")
-
-
-def test_a_detector_of_molecules():
-    chains = [Chem.MolFromSmiles("C" * n + "O") for n in range(1, 40)]
-    detector = GraphKDEDetector(schema="molecule").fit(chains)
-    odd = [Chem.MolFromSmiles(x) for x in (ASPIRIN, "[Na+].[Cl-]", "C1CCCCC1")]
-    with pytest.warns(UserWarning, match="labels that fit did not see|aromatic, double of 'label'"):
-        assert detector.predict(odd).tolist() == [-1, -1, -1]
-    assert detector.schema_.graph_columns[0] == "weight"
 
 
 def test_given_properties_replace_computed_ones(tmp_path):
@@ -180,8 +164,8 @@ def test_odd_lines_of_a_smiles_file(tmp_path):
 def read_molecules(path, text, schema="molecule", smiles=None):
     """The names, sizes and data of the molecules of a file."""
     path.write_text(text)
-    source = path if smiles is None else CSVFile(path, {"smiles_column": smiles})
-    graphs = [graph for _, graph in iter_graphs([source], schema)]
+    options = {} if smiles is None else {"smiles_column": smiles}
+    graphs = [graph for _, graph in iter_graphs([path], schema, options=options)]
     return [(graph.graph.get("name"), len(graph), graph.graph) for graph in graphs]
 
 

@@ -1,8 +1,99 @@
-"""Names from graphs and files: legible, on one line, and not too long."""
+"""Names as people see them, and what people call nodes, edges and graphs."""
 
+import networkx as nx
 import pytest
+from click.testing import CliRunner
 
-from skgraphkde.graphs.naming import category_text, legible, listed, printable, shown
+from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
+from skgraphkde.cli.main import main
+from skgraphkde.graphs.naming import (
+    Words,
+    category_text,
+    legible,
+    listed,
+    printable,
+    shown,
+    singular,
+)
+from tests.conftest import with_data
+
+PLAIN = ("nodes", "edges", "graphs")
+CASES = [nx.path_graph(n, nx.DiGraph) for n in range(3, 9)]
+
+
+def several(batch):
+    """The words for several nodes, edges and graphs."""
+    words = batch.schema.words
+    return words.nodes, words.edges, words.graphs
+
+
+def of_data(**values):
+    graph = with_data(nx.DiGraph([(0, 1)]), values, {"hours": 2.0})
+    return read_graphs([graph], schema=GraphSchema.everything())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_words_follow_from_the_data_unless_they_are_given():
+    for words, data in (
+        (PLAIN, {}),
+        (("atoms", "bonds", "molecules"), {"hydrogens": 1, "aromatic": "no"}),
+        (("spans", "calls", "traces"), {"ms": 1.0, "status": "0", "kind": "1"}),
+        (("steps", "transitions", "cases"), {"activity": "pay"}),
+        (("steps", "transitions", "cases"), {"label": "pay"}),
+        (PLAIN, {"kind": "pay"}),
+    ):
+        assert several(of_data(**data)) == words
+    schema = GraphSchema(node_categories="activity", call={"nodes": "tasks"})
+    graph = with_data(nx.DiGraph([(0, 1)]), {"activity": "pay"})
+    assert several(read_graphs([graph], schema=schema)) == ("tasks", "transitions", "cases")
+
+
+def test_one_thing_has_its_noun():
+    nouns = ["steps", "queries", "classes", "switches", "access", "sheep", "boxes", "branches"]
+    nouns += ["cases", "purchases"]
+    assert [singular(x) for x in nouns] == [
+        *("step", "query", "class", "switch", "access", "sheep", "box", "branch"),
+        *("case", "purchase"),
+    ]
+    words = Words.of({"nodes": "steps", "graphs": "movies", "graph": "movie"})
+    assert (words.graph, words.node) == ("movie", "step")
+    assert (words.counted(1, "node"), words.counted(20_000, "node")) == ("1 step", "20000 steps")
+
+
+@pytest.mark.parametrize(
+    "call", [{"node": "steps"}, {"nodes": " "}, {"nodes": 3}, {"graph": "x"}, {"graphs": "x" * 41}]
+)
+def test_words_that_are_none_are_refused(call):
+    with pytest.raises(ValueError, match="call of GraphSchema must give names"):
+        read_graphs(CASES, schema=GraphSchema(call=call))
+
+
+def test_words_go_with_graphs_and_files_and_change_no_score(tmp_path):
+    schema = GraphSchema(call={"graphs": "orders"})
+    detector = GraphKDEDetector(schema=schema).fit(CASES)
+    assert detector.schema_.words.graph == "order"
+    assert several(detector.read(CASES)) == several(detector.training_graphs_)
+    plain = GraphKDEDetector().fit(CASES)
+    assert (detector.calibration_scores_ == plain.calibration_scores_).all()
+    detector.save(tmp_path / "m.skg")
+    assert load(tmp_path / "m.skg").schema_.words == detector.schema_.words
+    batch = read_graphs(CASES, schema=schema)
+    assert several(read_graphs(batch)) == ("nodes", "links", "orders")
+    assert several(read_graphs(batch, schema=GraphSchema(call={"nodes": "steps"}))) == (
+        "steps", "links", "orders"
+    )  # fmt: skip
+    assert several(GraphBatch.concatenate([batch, batch]))[2] == "orders"
+
+
+def test_the_shell_takes_words(tmp_path):
+    (tmp_path / "edges.csv").write_text(
+        "graph,source,target\n" + "".join(f"{i},{j},{j + 1}\n" for i in range(9) for j in range(i))
+    )
+    model, edges = str(tmp_path / "m.skg"), str(tmp_path / "edges.csv")
+    options = ["fit", edges, "--graph-column", "graph", "-o", model, "--call"]
+    found = CliRunner().invoke(main, [*options, "nodes=steps, graphs=cases"])
+    assert not found.exit_code, found.output
+    assert load(model).schema_.words[::2] == ("step", "link", "case")
 
 
 @pytest.mark.parametrize(

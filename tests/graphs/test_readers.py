@@ -211,11 +211,3 @@ def test_direction(graph, n_arcs, directed):
     arrows = read_graphs([graph], schema=GraphSchema(directed=True))
     assert arrows.directed
     assert read_graphs([graph], schema=arrows.schema).adjacency.nnz == arrows.adjacency.nnz
-
-
-def test_undirected_graphs_beside_directed_ones_have_arcs_in_both_directions():
-    with pytest.warns(UserWarning, match="graph 1 is undirected among directed ones: each of its"):
-        batch = read_graphs([nx.DiGraph([(0, 1)]), nx.Graph([(0, 1)])])
-    assert batch.directed
-    assert batch.source_of_arc.tolist() == [0, 2, 3]
-    assert batch.adjacency.indices.tolist() == [1, 3, 2]

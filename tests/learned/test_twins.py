@@ -21,7 +21,7 @@ from skgraphkde import (
 from skgraphkde.datasets import load_mutag
 from skgraphkde.learned.twins import swap_edges, swap_features
 from tests.conftest import permuted, random_graphs
-from tests.graphs.test_relations import typed_graphs
+from tests.graphs.test_refinement import typed_graphs
 
 # The paper's table of edge changes on MUTAG: thresholds -> removed and added edges, in percent.
 PAPER_SHARES = {(0.5, 0.75): (15.14, 25.06), (0.6, 0.85): (37.50, 13.66)}

@@ -20,7 +20,7 @@ from skgraphkde import (
 )
 from skgraphkde.explanation import explain
 from tests.conftest import random_graphs, with_data
-from tests.graphs.test_relations import typed_graphs
+from tests.graphs.test_refinement import typed_graphs
 from tests.views.common import context_of, fit, scores_of
 
 NOBODY = np.full(12, -1)

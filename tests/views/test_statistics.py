@@ -10,7 +10,7 @@ from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
 from skgraphkde.explanation import results
 from skgraphkde.views.rows import winsorized
 from tests.conftest import random_graphs, with_data
-from tests.graphs.test_relations import typed_graphs
+from tests.graphs.test_refinement import typed_graphs
 from tests.views.common import context_of, fit, scores_of
 
 

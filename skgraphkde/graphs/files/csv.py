@@ -66,7 +66,7 @@ def read_csv(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     schema : GraphSchema
         The names of what is read.
     options : mapping
-        As of a :class:`~skgraphkde.graphs.files.tables.CSVFile`.
+        As for :func:`~skgraphkde.graphs.files.walk.iter_graphs`.
     """
     if is_node_table(path):
         raise UnreadableError(

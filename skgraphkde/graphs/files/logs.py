@@ -55,7 +55,7 @@ def log_columns(path: AnyPath, cells: Cells, options: Mapping[str, str]) -> dict
         For messages.
     cells : dict of list of str
     options : mapping
-        As of a :class:`~skgraphkde.graphs.files.tables.CSVFile`.
+        As for :func:`~skgraphkde.graphs.files.walk.iter_graphs`.
     """
     usual = {name.lower().replace("_", " "): name for name in cells}
     columns: dict[str, str] = {}
@@ -88,7 +88,7 @@ def read_xes(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     schema : GraphSchema
         The names of what is read.
     options : mapping
-        As of a :class:`~skgraphkde.graphs.files.tables.CSVFile`.
+        As for :func:`~skgraphkde.graphs.files.walk.iter_graphs`.
     """
     rows, count, empty = [], Counter[str](), list[str]()
     for k, trace in enumerate(fromstring(read_content(path)).iterfind("{*}trace")):
@@ -275,13 +275,11 @@ def _spans(path: AnyPath, content: bytes) -> Iterator[tuple[str, dict[str, Any]]
             )
         for span in (x for scope in resource["scopeSpans"] for x in scope.get("spans", ())):
             lacking = [name for name in OF_SPANS if name not in span]
-            where = f"{path}: the span {span.get('spanId')!r} of the trace {span.get('traceId')!r}"
-            if lacking:
-                raise UnreadableError(f"{where} has no {lacking[0]}: add it, or leave the span out")
-            if int(span["endTimeUnixNano"]) < int(span["startTimeUnixNano"]):
+            if lacking or int(span["endTimeUnixNano"]) < int(span["startTimeUnixNano"]):
+                what = f"has no {lacking[0]}" if lacking else "ends before it starts"
                 raise UnreadableError(
-                    f"{where} ends before it starts, as one that did not end does: correct its "
-                    "endTimeUnixNano, or leave the span out"
+                    f"{path}: the span {span.get('spanId')!r} of the trace "
+                    f"{span.get('traceId')!r} {what}: correct it, or leave the span out"
                 )
             yield service, span
 

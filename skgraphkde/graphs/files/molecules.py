@@ -46,7 +46,7 @@ def read_smi(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     schema : GraphSchema
         The names of data of the graphs, which other columns below a header are.
     options : mapping
-        As of a :class:`~skgraphkde.graphs.files.tables.CSVFile`.
+        As for :func:`~skgraphkde.graphs.files.walk.iter_graphs`.
     """
     wanted = options.get("smiles_column")
     lines = [line.strip() for line in read_content(path).decode("utf-8-sig").splitlines()]
@@ -103,7 +103,7 @@ def smiles_column(
         others = ", ".join(map(repr, named or cells))
         warn(
             f"{path}: molecules are read from the column {found[0]!r} of {others}; "
-            "--smiles-column (in Python, the options of a CSVFile) names another"
+            "--smiles-column (in Python, the options of read_batch) names another"
         )
     return found[0] if found else None
 

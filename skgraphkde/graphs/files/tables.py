@@ -14,7 +14,7 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from math import inf
 from typing import Any
@@ -50,25 +50,6 @@ SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 
 
 @dataclass(frozen=True)
-class CSVFile:
-    """A CSV, or an event log, of which the user said something.
-
-    Parameters
-    ----------
-    path : Path or zipfile.Path
-    options : mapping of str
-        How the table is written: "separator", "encoding", "decimal"; "smiles_column" for a table
-        of molecules; and the columns of an event log: "case", "activity", "timestamp", "resource".
-    """
-
-    path: AnyPath
-    options: Mapping[str, str]
-
-    def __str__(self) -> str:
-        return str(self.path)
-
-
-@dataclass(frozen=True)
 class TableFiles:
     """Tables of many graphs, in place of one file for each.
 
@@ -82,8 +63,6 @@ class TableFiles:
         Names of the columns, see :func:`~skgraphkde.read_tables`.
     prefix : str
         Of the names of the graphs, where those of several tables may be alike.
-    options : mapping of str
-        Those of a :class:`CSVFile` that say how tables are written.
     """
 
     edges: AnyPath
@@ -94,7 +73,6 @@ class TableFiles:
     target: str = "target"
     node: str = "node"
     prefix: str = ""
-    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def files(self) -> list[AnyPath]:
@@ -104,18 +82,20 @@ class TableFiles:
     def __str__(self) -> str:
         return self.prefix  # the graphs have names of their own
 
-    def read(self, schema: GraphSchema) -> Graphs:
+    def read(self, schema: GraphSchema, options: Mapping[str, str] = NO_OPTIONS) -> Graphs:
         """The graphs, with their names, and errors in place of those that cannot be read.
 
         Parameters
         ----------
         schema : GraphSchema
             What is read: cells of categories are text unless they are written like numbers.
+        options : mapping of str
+            How tables are written, as for :func:`~skgraphkde.graphs.files.walk.iter_graphs`.
         """
         import pandas as pd  # heavy
 
-        tables = {path: self._table(path) for path in self.files}
-        decimal = self.options.get("decimal") or decimal_mark(
+        tables = {path: _table(path, options) for path in self.files}
+        decimal = options.get("decimal") or decimal_mark(
             *(x for x in tables.values() if isinstance(x, dict))
         )
 
@@ -137,19 +117,20 @@ class TableFiles:
             raise ValueError(f"{', '.join(map(str, self.files))}: {error}") from error
         return [(str(name), graph) for name, graph in found.items()]
 
-    def _table(self, path: AnyPath) -> Any:
-        """The cells of a CSV, or a table of Parquet, whose cells have types."""
-        if path.suffix.lower() != ".parquet":
-            return read_cells(path, self.options)
-        import pandas as pd  # heavy
 
-        try:
-            return pd.read_parquet(io.BytesIO(read_content(path)))
-        except (OSError, ValueError) as error:  # of pyarrow, which does not know the path
-            raise ValueError(
-                f"{path} cannot be read as Parquet ({error}): write it with "
-                "DataFrame.to_parquet, or as CSV"
-            ) from error
+def _table(path: AnyPath, options: Mapping[str, str]) -> Any:
+    """The cells of a CSV, or a table of Parquet, whose cells have types."""
+    if path.suffix.lower() != ".parquet":
+        return read_cells(path, options)
+    import pandas as pd  # heavy
+
+    try:
+        return pd.read_parquet(io.BytesIO(read_content(path)))
+    except (OSError, ValueError) as error:  # of pyarrow, which does not know the path
+        raise ValueError(
+            f"{path} cannot be read as Parquet ({error}): write it with DataFrame.to_parquet, or "
+            "as CSV"
+        ) from error
 
 
 def _frame(
@@ -167,7 +148,11 @@ def _frame(
 
 
 def tables_in(
-    files: Sequence[AnyPath], given: Mapping[str, Any], *, with_edges_alone: bool = False
+    files: Sequence[AnyPath],
+    given: Mapping[str, str],
+    options: Mapping[str, str],
+    *,
+    with_edges_alone: bool = False,
 ) -> TableFiles | None:
     """The tables of many graphs among the files of one folder; None if there are none.
 
@@ -180,6 +165,8 @@ def tables_in(
     files : sequence of Path or zipfile.Path
     given : mapping
         Fields of :class:`TableFiles` that the user gave.
+    options : mapping
+        How tables are written.
     with_edges_alone : bool, default=False
         Whether both may be missing, as in a zip, which has no other use for edges.
     """
@@ -188,7 +175,7 @@ def tables_in(
     found: dict[str, Any] = {what: place[name] for what, name in names if name in place}
     others = [path for path in files if path not in found.values()] if "graph" in given else []
     for path in others:
-        part = _part_of(path, given)
+        part = _part_of(path, given, options)
         if part is not None and part not in found and part not in given:
             found[part] = path
             warn(f"{path} is taken for the table of {part}: call it {part}.csv to make that sure")
@@ -196,11 +183,11 @@ def tables_in(
     return None if is_alone or "edges" not in found else TableFiles(**{**found, **given})
 
 
-def _part_of(path: AnyPath, given: Mapping[str, Any]) -> str | None:
+def _part_of(path: AnyPath, given: Mapping[str, str], options: Mapping[str, str]) -> str | None:
     """What a table seems to have a row for, by its columns: "edges", "nodes", "graphs" or None."""
     if not path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
         return None
-    names = set(read_cells(path, given.get("options", {})))
+    names = set(read_cells(path, options))
     source, target, node = (given.get(x, x) for x in ("source", "target", "node"))
     if given["graph"] not in names:
         return None
@@ -219,7 +206,7 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
     ----------
     path : Path or zipfile.Path
     options : mapping
-        As of a :class:`CSVFile`.
+        As for :func:`~skgraphkde.graphs.files.walk.iter_graphs`.
     """
     text = ABOVE.sub("", _decoded(path, read_content(path), options.get("encoding")), count=1)
     said = re.match(r"sep=(.)\r?\n", text)  # by Excel
@@ -412,7 +399,7 @@ def _warn_open(cells: Cells, categories: Collection[str]) -> None:
         warn(
             f"numbers such as {listed(found)} may have a decimal mark or thousands: those with a "
             "comma are read as text, those with a point as decimal numbers; say --decimal , or "
-            "--decimal . in the shell (in Python, the options of a CSVFile)"
+            "--decimal . in the shell (in Python, the options of read_batch)"
         )
 
 

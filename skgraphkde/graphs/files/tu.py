@@ -90,8 +90,7 @@ def read_arrays(path: Path, name: str, *, edge_data: bool = True) -> dict[str, n
     name : str
         The name of the data set, as in the names of its files.
     edge_data : bool, default=True
-        Whether edges have their data. Without, arcs between the same nodes are one, and each must
-        have an opposite.
+        Whether edges have their data. Without, arcs between the same nodes are one.
 
     Returns
     -------
@@ -105,8 +104,7 @@ def read_arrays(path: Path, name: str, *, edge_data: bool = True) -> dict[str, n
     Raises
     ------
     ValueError
-        If the zip is damaged, a file is missing, the files contradict each other, or an arc must
-        have an opposite, and has none.
+        If the zip is damaged, a file is missing, or the files contradict each other.
     """
     tables = {}
     for part, text in _texts(path, name).items():
@@ -134,16 +132,7 @@ def read_arrays(path: Path, name: str, *, edge_data: bool = True) -> dict[str, n
     arrays = {"node_ptr": offsets(np.bincount(indicator - 1)), "classes": classes}
     of_edges = {part: tables.pop(part) for part in OF_EDGES if part in tables}
     file = f"{path}, {name}_A.txt"
-    arrays |= tables | _arcs(edges, of_edges if edge_data else {}, indicator, file)
-    if not (edge_data or arrays["is_symmetric"]):
-        source, target = arrays["source"], arrays["target"]
-        k = np.isin(*arc_keys(source, target)).argmin()
-        i, j = source[k] + 1, target[k] + 1
-        raise ValueError(
-            f"{file}: edge ({i}, {j}) is listed, but ({j}, {i}) is not: read the set with "
-            "edge_data=True, if its edges have a direction"
-        )
-    return arrays
+    return arrays | tables | _arcs(edges, of_edges if edge_data else {}, indicator, file)
 
 
 def _texts(path: Path, name: str) -> dict[str, bytes]:
@@ -160,13 +149,7 @@ def _texts(path: Path, name: str) -> dict[str, bytes]:
     missing = [names[part] for part in REQUIRED if part not in texts]
     if missing:
         found = ", ".join(sorted(where)) or "nothing"
-        cure = ""
-        if any(file.endswith((".csv", ".parquet")) for file in where):
-            cure = (
-                "; call its tables edges.csv, nodes.csv and graphs.csv, or unpack it, and give its "
-                "table of edges with --graph-column, or to read_tables"
-            )
-        raise ValueError(f"{path} has no {', '.join(missing)}; it contains {found}{cure}")
+        raise ValueError(f"{path} has no {', '.join(missing)}; it contains {found}")
     return texts
 
 

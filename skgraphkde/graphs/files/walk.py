@@ -1,18 +1,18 @@
 """Read the graphs of files: paths -> graphs with the names of their files, or one batch of all.
 
-The functions of this module take paths, as :func:`find_files` returns them. They keep no more
-networkx graphs in memory than one file holds, and raise one error that names the file and the
-remedy. Nothing in a file is executed, fetched or unpacked to disk.
+:func:`find_files` finds the files in folders and zips, in order. The others take these. They keep
+no more networkx graphs in memory than one file holds, and raise one error that names the file and
+the remedy. Nothing in a file is executed, fetched or unpacked to disk.
 """
 
 from __future__ import annotations
 
 import os
-import warnings
+import posixpath
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,8 +22,8 @@ import numpy as np
 from skgraphkde._utils import during, progress, warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
-from skgraphkde.graphs.files.csv import read_csv, table_beside
+from skgraphkde.graphs.files.common import DAMAGED, AnyPath, Graphs, UnreadableError, read_content
+from skgraphkde.graphs.files.csv import is_node_table, read_csv, table_beside
 from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.json import parse_json
 from skgraphkde.graphs.files.logs import SpanFiles, are_spans, read_spans, read_xes
@@ -31,10 +31,8 @@ from skgraphkde.graphs.files.molecules import read_sdf, read_smi
 from skgraphkde.graphs.files.tables import (
     NO_OPTIONS,
     NUMBER,
-    CSVFile,
     TableFiles,
-    decimal_mark,
-    read_cells,
+    tables_in,
 )
 from skgraphkde.graphs.files.tu import read_tu
 from skgraphkde.graphs.files.xml import read_gexf, read_graphml
@@ -46,6 +44,7 @@ from skgraphkde.graphs.schema import CONVENTIONS, PARTS, FittedSchema, GraphSche
 from skgraphkde.graphs.selection import align_to_schema
 
 __all__ = [
+    "find_files",
     "iter_graphs",
     "node_link_graphs",
     "read_batch",
@@ -53,7 +52,7 @@ __all__ = [
 
 
 #: Where graphs come from: a file of one or many, also in a zip; tables; or spans in many files.
-Source = Path | zipfile.Path | CSVFile | TableFiles | SpanFiles
+Source = Path | zipfile.Path | TableFiles | SpanFiles
 
 
 class Format(NamedTuple):
@@ -62,6 +61,7 @@ class Format(NamedTuple):
     title: str
     read: Callable[..., Graphs]
     cure: str  # what to do if a file cannot be read
+    has_options: bool = False
 
 
 def _read_json(path: AnyPath, schema: GraphSchema) -> Graphs:
@@ -81,6 +81,7 @@ TABLE = Format(
     read_csv,
     'write edges in rows under "source" and "target", or "from" and "to", and data of nodes, if '
     'there are any, in NAME.nodes.csv, in rows under "id"',
+    has_options=True,
 )
 
 #: The formats by their suffixes.
@@ -93,17 +94,27 @@ FORMATS = {
     ".gexf": Format("GEXF", read_gexf, AGAIN),
     ".csv": TABLE,
     ".tsv": TABLE,
-    ".xes": Format("an event log", read_xes, "write it with pm4py.write_xes"),
-    ".smi": Format("SMILES", read_smi, "write a SMILES and a name in each line"),
+    ".xes": Format("an event log", read_xes, "write it with pm4py.write_xes", has_options=True),
+    ".smi": Format("SMILES", read_smi, "write a SMILES and a name in each line", has_options=True),
     ".sdf": Format("SDF", read_sdf, "write it with rdkit.Chem.SDWriter"),
     ".zip": Format(
         "a set of the TU collection",
         read_tu,
-        "give NAME.zip as downloaded, or a zip of graph files",
+        "give NAME.zip as downloaded, or a zip of graph files, or of tables called edges.csv, "
+        "nodes.csv and graphs.csv; or unpack it, and give its table of edges with --graph-column",
     ),
 }
 CSV = (".csv", ".tsv")
 PACKED = ".zip"  # which is not packed once more, with gzip
+
+# How the tables begin that commands and pages write, which may lie among the graphs.
+OF_COMMANDS = (
+    b"graph,score,",
+    b"graph,node,contribution,",
+    b"graph,verdict",
+    b'{"graph":"',
+)
+HIDDEN = (".", "__MACOSX")  # begin the names of files and folders that nobody means
 
 # Called with the error of a file or a graph, which is then skipped. None: raise the error.
 OnError = Callable[[Exception], None] | None
@@ -117,21 +128,192 @@ def suffix_of(path: AnyPath) -> str | None:
     return suffix if is_known else None
 
 
+# -- finding ---------------------------------------------------------------------------------------
+
+
+def find_files(
+    paths: Iterable[str | os.PathLike],
+    on_error: OnError = None,
+    tables: Mapping[str, str] = NO_OPTIONS,
+    options: Mapping[str, str] = NO_OPTIONS,
+) -> list[Source]:
+    """Find the graph files among paths.
+
+    Parameters
+    ----------
+    paths : iterable of str or path-like
+        Files, and folders that are searched with their subfolders, each once, also behind symbolic
+        links. Hidden files and folders are skipped. A table of nodes, ``NAME.nodes.csv``, is no
+        graph of its own: it is read with the edge list ``NAME.csv``. A folder or a zip may have
+        tables of many graphs instead, ``edges.csv``, ``nodes.csv`` and ``graphs.csv``. A zip of
+        graph files is read as a folder. Tables that the shell commands have written into a folder
+        are left out.
+    on_error : callable, default=None
+        Called with the error of each path that cannot be used, and of each subfolder that cannot be
+        searched, which are then skipped. None: raise the error.
+    tables : mapping, default={}
+        Fields of :class:`TableFiles`, such as "graph", the column of the graph, by which tables of
+        many graphs are found that have other names.
+
+    options : mapping, default={}
+        How these are written, as for :func:`iter_graphs`.
+
+    Returns
+    -------
+    list of Path, zipfile.Path or TableFiles
+        In the order of `paths`; the files of a folder are sorted and come before those of its
+        subfolders.
+
+    Raises
+    ------
+    ValueError
+        If a path does not exist, a folder contains no graph file, or a file has another suffix.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skgraphkde.graphs.files import find_files
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Path(folder, "b.gml").touch()
+    ...     Path(folder, "a.json.gz").touch()
+    ...     [path.name for path in find_files([folder])]
+    ['a.json.gz', 'b.gml']
+    """
+    refuse = on_error or _raise
+    known = (
+        f"{', '.join(FORMATS)}; all but {PACKED} also as .gz; tables of many graphs, with "
+        "--graph-column in the shell, also as .parquet"
+    )
+    files: list[Source] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            found = list(_sources_in(_folders_of(path, refuse), tables, options))
+            files += found
+            if not found:
+                refuse(ValueError(f"the folder {path} contains no graph file ({known})"))
+        elif not path.exists():
+            refuse(
+                ValueError(f"{path} does not exist: give a graph file or a folder of graph files")
+            )
+        elif suffix_of(path) is None:
+            refuse(
+                ValueError(f"{path} does not have the suffix of a graph file: give one of {known}")
+            )
+        else:
+            files += _sources_of(path, tables, options)
+    if len(files) == 1:
+        return files
+    for i, source in enumerate(files):
+        if isinstance(source, TableFiles):  # whose graphs may have names as others have
+            files[i] = replace(source, prefix=f"{Path(str(source.edges)).parent}#")
+    return files
+
+
+def _sources_of(
+    path: AnyPath, given: Mapping[str, str], options: Mapping[str, str]
+) -> list[Source]:
+    """The tables and graph files in a zip that has some, or else the file itself.
+
+    A table of nodes is no source beside its edge list, and a zip in a zip is not opened.
+    """
+    if is_node_table(path) and table_beside(path, "") is not None:
+        return []
+    if suffix_of(path) != PACKED or not path.is_file():
+        return [path]
+    if not isinstance(path, Path):
+        return []
+    try:
+        archive = zipfile.ZipFile(path)
+    except (*DAMAGED, OSError):  # which its reader says
+        return [path]
+    return list(_sources_in(_folders_in(archive), given, options, in_zip=True)) or [path]
+
+
+def _sources_in(
+    folders: Iterable[list[AnyPath]],
+    given: Mapping[str, str],
+    options: Mapping[str, str],
+    *,
+    in_zip: bool = False,
+) -> Iterator[Source]:
+    """The tables and graph files of folders."""
+    for every in folders:
+        files = [path for path in every if _is_graph(path)]
+        tables, read = tables_in(every, given, options, with_edges_alone=in_zip), set()
+        if tables is not None:
+            yield tables
+            read = {str(path) for path in tables.files}
+        for path in files:
+            if str(path) not in read:
+                yield from _sources_of(path, given, options)
+
+
+def _folders_of(folder: Path, refuse: Callable[[Exception], None]) -> Iterator[list[AnyPath]]:
+    """The files in a folder, and in each of its subfolders."""
+    searched = set()
+    for here, subfolders, names in os.walk(folder, onerror=refuse, followlinks=True):
+        real = os.path.realpath(here)
+        if real in searched:  # by a link to it, or to a folder above
+            subfolders.clear()
+            continue
+        searched.add(real)
+        subfolders[:] = sorted(name for name in subfolders if not name.startswith(HIDDEN))
+        yield [Path(here, name) for name in sorted(names) if not name.startswith(HIDDEN)]
+
+
+def _folders_in(archive: zipfile.ZipFile) -> Iterator[list[AnyPath]]:
+    """The files in each folder of a zip."""
+    names = sorted(archive.namelist(), key=lambda name: (posixpath.dirname(name), name))
+    for _, group in groupby(names, posixpath.dirname):
+        yield [
+            zipfile.Path(archive, name)
+            for name in group
+            if not any(part.startswith(HIDDEN) for part in name.split("/")) and name[-1] != "/"
+        ]
+
+
+def _is_graph(path: AnyPath) -> bool:
+    """True for a file that has a known suffix and is no table of ours."""
+    if suffix_of(path) is None:
+        return False
+    if path.suffix.lower() not in (".csv", ".jsonl") or not path.is_file():
+        return True
+    try:
+        with path.open("rb") as file:
+            start = file.read(100).removeprefix(b"\xef\xbb\xbf").replace(b";", b",")
+    except DAMAGED:  # which its reader says
+        return True
+    return not start.startswith(OF_COMMANDS)
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
 def iter_graphs(
-    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source],
+    schema: GraphSchema | str | None = None,
+    on_error: OnError = None,
+    options: Mapping[str, str] = NO_OPTIONS,
 ) -> Iterator[tuple[str, nx.Graph]]:
     """Read files one by one.
 
     Parameters
     ----------
     files : iterable of Path
-        As returned by :func:`find_files`. The CSVs of a sequence have one decimal mark, if those in
-        which it is clear agree.
+        As returned by :func:`find_files`.
     schema : GraphSchema, "all" or None, default=None
         What is to be read, which some formats need to know. None is ``GraphSchema()``.
     on_error : callable, default=None
         Called with the error of each file that cannot be read, which is then skipped. None: raise
         the error.
+    options : mapping of str, default={}
+        How tables are written: "separator", "encoding", "decimal"; the "smiles_column" of a table
+        of molecules; and the columns of an event log: "case", "activity", "timestamp", "resource".
 
     Yields
     ------
@@ -157,8 +339,8 @@ def iter_graphs(
     [('path.graphml', 3)]
     """
     schema = validated(schema)
-    for path in progress(with_decimal_mark(list(files))):
-        found = attempt(on_error, read_file, path, schema) or ()
+    for path in progress(list(files)):
+        found = attempt(on_error, read_file, path, schema, options) or ()
         is_parsed = isinstance(found, list)  # which takes half of the time; else, one by one
         with during(0.5 * is_parsed, 1.0):
             for position, graph in progress(found) if is_parsed else found:
@@ -174,7 +356,10 @@ def iter_graphs(
 
 
 def read_batch(
-    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source],
+    schema: GraphSchema | str | None = None,
+    on_error: OnError = None,
+    options: Mapping[str, str] = NO_OPTIONS,
 ) -> GraphBatch:
     r"""Read all graphs of files into one batch.
 
@@ -183,6 +368,7 @@ def read_batch(
     files : iterable of Path
     schema : GraphSchema, "all" or None, default=None
     on_error : callable, default=None
+    options : mapping of str, default={}
         As in :func:`iter_graphs`.
 
     Raises
@@ -202,58 +388,53 @@ def read_batch(
     ...     read_batch(find_files([folder]), "all")
     GraphBatch(n_graphs=2, n_nodes=6, n_arcs=4, n_edge_attributes=1)
     """
-    return read_batch_and_ids(files, schema, on_error)[0]
+    return read_batch_and_ids(files, schema, on_error, options)[0]
 
 
 def read_batch_and_ids(
     files: Iterable[Source],
     schema: GraphSchema | FittedSchema | str | None = None,
     on_error: OnError = None,
+    options: Mapping[str, str] = NO_OPTIONS,
 ) -> tuple[GraphBatch, list[list]]:
     """Read all graphs of files into one batch, and the ids of the nodes of each.
 
     Parameters
     ----------
-    files, on_error
+    files, on_error, options
         As for :func:`read_batch`.
     schema : GraphSchema, FittedSchema, "all" or None, default=None
         A FittedSchema is that of a detector: each graph must have the data that it reads.
     """
     known = schema if isinstance(schema, FittedSchema) else None
     schema = validated(schema) if known is None else known.to_schema()
-    names: list[str] = []
     graphs: list[Graph] = []
+
+    def read(name: str, graph: nx.Graph) -> None:
+        """Keep the data that may be read, in less memory than that of networkx."""
+        graphs.append(replace(read_networkx(name, graph, schema), name=name))
+
     with during(0.0, 0.9):
-        for name, graph in iter_graphs(files, schema, on_error):
-            names.append(name)
-            read = attempt(on_error, _read_last, graph, names, schema)
-            if read is not None:
-                graphs.append(read)
+        for name, graph in iter_graphs(files, schema, on_error, options):
+            attempt(on_error, read, name, graph)
     try:
-        batch = _assemble(graphs, names, schema, known)
+        batch = _assemble(graphs, schema, known)
     except ValueError as error:
         is_of_one = known is not None or (isinstance(error, GraphError) and error.graph is not None)
         if on_error is None or not is_of_one:
             raise
         usable = []
         for graph in graphs:
-            if attempt(on_error, _assemble, [graph], names, schema, known, True) is not None:
+            if attempt(on_error, _assemble, [graph], schema, known, True) is not None:
                 usable.append(graph)
         # What is wrong with none of them alone, such as data that only some have, is about all.
-        graphs, batch = usable, _assemble(usable, names, schema, known)
-    _warn_mixed([names[graph.index] for graph in graphs], batch, schema)
+        graphs, batch = usable, _assemble(usable, schema, known)
+    _warn_mixed(batch, schema)
     return batch, [list(graph.names) for graph in graphs]
-
-
-def _read_last(graph: nx.Graph, names: list[str], schema: GraphSchema) -> Graph:
-    """The last graph, with the data that may be read, in less memory than that of networkx."""
-    with _named(names):
-        return replace(read_networkx(len(names) - 1, graph, schema), name=names[-1])
 
 
 def _assemble(
     graphs: list[Graph],
-    names: list[str],
     schema: GraphSchema,
     known: FittedSchema | None = None,
     may_lack: bool = False,
@@ -261,22 +442,18 @@ def _assemble(
     """A batch of all graphs; with the columns of a detector, if its schema is known."""
     if not graphs:
         raise ValueError("no graph can be read from the files: a table without rows has none")
-    with _named(names):
-        batch = assemble(graphs, schema, known, may_lack=may_lack)
+    batch = assemble(graphs, schema, known, may_lack=may_lack)
     if known is None:
         return batch
     try:
-        with _named([graph.name for graph in graphs]):
-            return align_to_schema(batch, known)
-    except GraphError:
-        raise
+        return align_to_schema(batch, known)
     except ValueError as error:
-        if len(graphs) > 1:
+        if len(graphs) > 1 or isinstance(error, GraphError):
             raise
         raise ValueError(f"{graphs[0].name}: {error}") from error
 
 
-def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> None:
+def _warn_mixed(batch: GraphBatch, schema: GraphSchema) -> None:
     """Warn of attributes that "all" reads as categories only because of a few values."""
     for part in PARTS:
         kind, labels = f"{part}_categories", batch.data(part).labels
@@ -290,22 +467,13 @@ def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> Non
             # Numbers may be text, too, in a file in which one value is none.
             found = np.flatnonzero(is_other)
             k = next((k for k in found if not NUMBER.fullmatch(str(values[labels[k]]))), found[0])
+            graph = (batch.names or ())[batch.owner(part)[k]]
             warn(
-                f"{names[batch.owner(part)[k]]} has {shown(values[labels[k]])!r} as {part} "
-                f"attribute {name!r}, which is a number nearly everywhere else: it is read as a "
-                "category. Correct the value, or leave it empty with missing='indicate' in the "
-                "GraphSchema (--missing indicate in the shell)"
+                f"{graph} has {shown(values[labels[k]])!r} as {part} attribute {name!r}, which is "
+                "a number nearly everywhere else: it is read as a category. Correct the value, or "
+                "leave it empty with missing='indicate' in the GraphSchema (--missing indicate in "
+                "the shell)"
             )
-
-
-@contextmanager
-def _named(names: Sequence[str]) -> Iterator[None]:
-    """Errors have the names of graphs instead of positions."""
-    try:
-        yield
-    except GraphError as error:
-        error.set_names(names)
-        raise
 
 
 def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
@@ -328,79 +496,48 @@ def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
         on_error(error)
 
 
-def with_decimal_mark(files: Sequence[Source]) -> Sequence[Source]:
-    """The files; CSVs are told the decimal mark that others say, if these agree.
-
-    Parameters
-    ----------
-    files : sequence of Path
-    """
-    marks: set[Any] = set()
-    for source in files if len(files) > 1 else ():
-        options = getattr(source, "options", NO_OPTIONS)
-        for path in _csvs(source) if "decimal" not in options else ():
-            with warnings.catch_warnings(), suppress(Exception):  # which reading it will raise
-                warnings.simplefilter("ignore")
-                marks.add(decimal_mark(read_cells(path, options)))
-    marks.discard(None)
-    if len(marks) != 1:
-        return files
-    said = {"decimal": marks.pop()}
-    told: list[Source] = []
-    for source in files:
-        if isinstance(source, CSVFile | TableFiles):
-            told.append(replace(source, options=said | dict(source.options)))
-        elif isinstance(source, SpanFiles) or not _csvs(source):
-            told.append(source)
-        else:
-            told.append(CSVFile(source, said))
-    return told
-
-
-def _csvs(source: Source) -> list[AnyPath]:
-    """The CSVs of a source."""
-    return [path for path in files_of(source) if suffix_of(path) in CSV and path.is_file()]
-
-
 def files_of(source: Source) -> list[AnyPath]:
     """The files of a source: tables or spans of many graphs; an edge list and the nodes beside it.
 
     Parameters
     ----------
-    source : Path, zipfile.Path, CSVFile, TableFiles or SpanFiles
+    source : Path, zipfile.Path, TableFiles or SpanFiles
     """
     if isinstance(source, TableFiles | SpanFiles):
         return list(source.files)
-    path = source.path if isinstance(source, CSVFile) else source
-    nodes = table_beside(path, ".nodes") if suffix_of(path) in CSV else None
-    return [path] if nodes is None else [path, nodes]
+    nodes = table_beside(source, ".nodes") if suffix_of(source) in CSV else None
+    return [source] if nodes is None else [source, nodes]
 
 
 # -- one file --------------------------------------------------------------------------------------
 
 
-def read_file(path: Source, schema: GraphSchema) -> Graphs:
+def read_file(path: Source, schema: GraphSchema, options: Mapping[str, str]) -> Graphs:
     """The graphs of a file; this call raises all errors, iterating over the result none.
 
     Parameters
     ----------
-    path : Path, zipfile.Path, CSVFile, TableFiles or SpanFiles
+    path : Path, zipfile.Path, TableFiles or SpanFiles
         A path has a suffix in :data:`FORMATS`.
     schema : GraphSchema
         The names of what is read, which some formats need to know.
+    options : mapping
+        As in :func:`iter_graphs`.
 
     Raises
     ------
     ValueError
         If the file cannot be read.
     """
-    if isinstance(path, TableFiles | SpanFiles):
+    if isinstance(path, SpanFiles):
         return path.read(schema)
-    file, options = (path.path, [path.options]) if isinstance(path, CSVFile) else (path, [])
-    if not file.is_file():  # opening a pipe would wait forever
-        raise ValueError(f"{file} is not a regular file: leave it out")
-    form = FORMATS[suffix_of(file) or ""]
-    return _read_as(form, str(file), lambda: form.read(file, schema, *options))
+    if isinstance(path, TableFiles):
+        return path.read(schema, options)
+    if not path.is_file():  # opening a pipe would wait forever
+        raise ValueError(f"{path} is not a regular file: leave it out")
+    form = FORMATS[suffix_of(path) or ""]
+    arguments = [path, schema, options] if form.has_options else [path, schema]
+    return _read_as(form, str(path), lambda: form.read(*arguments))
 
 
 def node_link_graphs(text: str | bytes) -> list[nx.Graph]:

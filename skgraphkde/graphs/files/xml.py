@@ -27,10 +27,12 @@ from skgraphkde.graphs.files.common import (
 )
 from skgraphkde.graphs.schema import PARTS, GraphSchema, names_in_schema
 
-DIRECTIONS = ("directed", "undirected")
-KINDS = (*DIRECTIONS, "mutual")
+# Whether an edge has one direction, in the words of both formats.
+IS_ONE_WAY = {
+    **dict.fromkeys(("directed", "true", "1"), True),
+    **dict.fromkeys(("undirected", "mutual", "false", "0"), False),
+}
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-
 # XML attributes of GEXF that are data, with their types; those of times are said by the graph.
 DATA = {
     "node": {"label": "string", "pid": "string"},
@@ -86,20 +88,15 @@ def read_graphml(path: AnyPath, schema: GraphSchema) -> Graphs:
         declared[part], defaults[part] = _declared(keys, "attr.name", "attr.type")
 
     def data(element: Element, part: str) -> dict[str, Any]:
-        numbers = {name for name, convert in declared[part].values() if convert is not str}
-        found: dict[str, Any] = {}
+        values, drawn = [], dict[str, Any]()
         for x in element.iterfind("data"):
-            key = x.get("key", "")
-            name, convert = declared[part].get(key, (key, str))
             if len(x):
-                found |= _drawn_by_yed(x, schema)
-            elif x.text or name not in numbers:
-                if name in found:
-                    raise ValueError(
-                        f"two keys of a {part} have the name {name!r}: give them different names"
-                    )
-                found[name] = _value_of(element, name, x.text, convert)
-        return without_places(defaults[part] | found, schema)
+                drawn |= _drawn_by_yed(x, schema)
+            else:
+                key = x.get("key", "")
+                values.append((*declared[part].get(key, (key, str)), x.text))
+        found = _record(element, values)
+        return without_places(defaults[part] | drawn | found, schema)
 
     return single_or_numbered([_graphml_graph(x, data) for x in root.findall("graph")])
 
@@ -123,11 +120,11 @@ def _graphml_graph(element: Element, data: Callable[[Element, str], dict]) -> nx
     nodes = [(x.get("id"), data(x, "node")) for x in element.iter("node")]
     edges = []
     for graph in element.iter("graph"):
-        default = choice(graph, "edgedefault", DIRECTIONS, "undirected") == "directed"
+        default = graph.get("edgedefault", "undirected")
         for x in graph.findall("edge"):
-            is_one_way = BOOLEANS[choice(x, "directed", BOOLEANS, str(default).lower())]
+            is_one_way = IS_ONE_WAY[x.get("directed", default).lower()]
             edges.append((x.get("source"), x.get("target"), data(x, "edge"), is_one_way))
-    directed = element.get("edgedefault") == "directed"
+    directed = IS_ONE_WAY[element.get("edgedefault", "undirected").lower()]
     if edges:
         directed = any(is_one_way for *_, is_one_way in edges)
     return build_graph(directed, nodes, edges, data(element, "graph"))
@@ -153,14 +150,24 @@ def read_gexf(path: AnyPath, schema: GraphSchema) -> Graphs:
 
 
 def _gexf_graph(element: Element, schema: GraphSchema) -> nx.Graph:
-    default = choice(element, "defaultedgetype", KINDS, "undirected")
+    default = element.get("defaultedgetype", "undirected").lower()
     times = dict.fromkeys(("start", "end"), element.get("timeformat", "double"))
 
     def read_all(part: str) -> list[tuple[Element, dict[str, Any]]]:
         keys = element.iterfind(f"attributes[@class='{part}']/attribute")
         declared, defaults = _declared(keys, "title", "type")
-        types = DATA[part] | times
-        return [(x, defaults | _data(x, declared, types)) for x in element.iter(part)]
+        converters = {name: _converter(kind) for name, kind in (DATA[part] | times).items()}
+        found = []
+        for x in element.iter(part):
+            values = [(name, convert, x.get(name)) for name, convert in converters.items()]
+            values = [value for value in values if value[2]]
+            for value in x.iterfind("attvalues/attvalue"):
+                key = value.get("for", value.get("id", ""))
+                values.append((*declared.get(key, (key, str)), value.get("value")))
+            data = defaults | _record(x, values)
+            data.pop("networkx_key", None)
+            found.append((x, data))
+        return found
 
     nodes = []
     for x, data in read_all("node"):
@@ -175,30 +182,11 @@ def _gexf_graph(element: Element, schema: GraphSchema) -> nx.Graph:
             data.pop("label", None)
     edges, kinds = [], set()
     for x, data in read_all("edge"):
-        kind = choice(x, "type", KINDS, default)
+        kind = x.get("type", default).lower()
         kinds.add(kind)
-        edges.append((x.get("source"), x.get("target"), data, kind == "directed"))
+        edges.append((x.get("source"), x.get("target"), data, IS_ONE_WAY[kind]))
     directed = (kinds or {default}) != {"undirected"}
     return build_graph(directed, nodes, edges, {})
-
-
-def _data(element: Element, declared: Declared, types: dict[str, str]) -> dict[str, Any]:
-    """The data of a node or an edge; `types` has those of XML attributes that are data."""
-    given = {name: element.get(name) for name in types}
-    data = {x: _value(text, _converter(types[x])) for x, text in given.items() if text}
-    for value in element.iterfind("attvalues/attvalue"):
-        key = value.get("for", value.get("id", ""))
-        if key not in declared:
-            raise ValueError(f"there is a value for the attribute {key!r}, which is not declared")
-        name, convert = declared[key]
-        if name in data:
-            raise ValueError(
-                f"the attribute {name!r} has several values, at several times or in several "
-                "places: write a file for each time, or rename one"
-            )
-        data[name] = _value_of(element, name, value.get("value"), convert)
-    data.pop("networkx_key", None)
-    return data
 
 
 # -- values ----------------------------------------------------------------------------------------
@@ -219,19 +207,36 @@ def _declared(
     return declared, defaults
 
 
-def _value(text: str | None, convert: Callable[[str], Any]) -> Any:
-    """The value that a text stands for; None for a number or a boolean that is not there."""
-    text = (text or "").strip()
-    return None if convert is not str and text.lower() in MISSING else convert(text)
+def _record(
+    element: Element, values: Iterable[tuple[str, Callable[[str], Any], str | None]]
+) -> dict[str, Any]:
+    """The data of a node, an edge or a graph: names, converters and texts, which may be empty."""
+    data: dict[str, Any] = {}
+    for name, convert, text in values:
+        if not text and convert is not str:
+            continue
+        if name in data:
+            raise ValueError(
+                f"one {element.tag} has several values of {name!r}: give each its own name, or "
+                "write a file for each time"
+            )
+        data[name] = _value_of(element, name, text, convert)
+    return data
 
 
 def _value_of(element: Element, name: str, text: str | None, convert: Callable[[str], Any]) -> Any:
-    """The value of an attribute of a node, an edge or a graph."""
+    """The value of an attribute; None for a number or a boolean that is not there."""
+    text = (text or "").strip()
+    if convert is not str and text.lower() in MISSING:
+        return None
     try:
-        return _value(text, convert)
-    except ValueError as error:
+        return convert(text)
+    except (KeyError, ValueError) as error:
         which = element.get("id") or (element.get("source"), element.get("target"))
-        raise ValueError(f"{element.tag} {which!r}, {name!r}: {error}") from error
+        raise ValueError(
+            f"{element.tag} {which!r}, {name!r}: {text!r} is not what its type says: write numbers "
+            "as 1234.5, and true or false"
+        ) from error
 
 
 def _converter(type_name: str) -> Callable[[str], Any]:
@@ -241,47 +246,19 @@ def _converter(type_name: str) -> Callable[[str], Any]:
     convert = CONVERTERS.get(of_items, str)
     if of_items == kind:
         return convert
-    return lambda text: tuple(
-        _value(x.strip(" \"'"), convert) for x in re.split("[,;|]", text.strip("[]"))
-    )
+    return lambda text: tuple(convert(x.strip(" \"'")) for x in re.split("[,;|]", text.strip("[]")))
 
 
 def _number(text: str) -> int | float:
     """A number, which graph-tool writes as a hexadecimal one."""
     if "0x" in text.lower():
         return float.fromhex(text)
-    try:
-        return int(text) if text.lstrip("+-").isdigit() else float(text)
-    except ValueError as error:
-        raise ValueError(f"{text!r} is not a number: write numbers as 1234.5") from error
-
-
-def _boolean(text: str) -> bool:
-    if text.lower() not in BOOLEANS:
-        raise ValueError(f"{text!r} is neither true nor false")
-    return BOOLEANS[text.lower()]
+    return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
 # Functions that make values of text, by the types of GraphML and GEXF; all others are text.
 CONVERTERS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("integer", "int", "long", "short", "byte", "biginteger"), _number),
     **dict.fromkeys(("float", "double", "long double", "bigdecimal"), _number),
-    "boolean": _boolean,
+    "boolean": lambda text: BOOLEANS[text.lower()],
 }
-
-
-def choice(element: Element, name: str, choices: Any, default: str) -> str:
-    """The value of an XML attribute, one of some words.
-
-    Parameters
-    ----------
-    element : Element
-    name : str
-    choices : iterable of str
-    default : str
-        The value if the attribute is not there.
-    """
-    value = element.get(name, default)
-    if value not in choices:
-        raise ValueError(f"{name} is {value!r}: give one of {', '.join(choices)}")
-    return value

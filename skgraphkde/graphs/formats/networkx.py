@@ -15,13 +15,13 @@ from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import GraphSchema, conventional_names
 
 
-def read_networkx(index: int, graph: nx.Graph, schema: GraphSchema) -> Graph:
+def read_networkx(index: int | str, graph: nx.Graph, schema: GraphSchema) -> Graph:
     """Read a graph with any hashable node ids.
 
     Parameters
     ----------
-    index : int
-        The position of the graph in the caller's list.
+    index : int or str
+        The position of the graph in the caller's list, or its name in a file.
     graph : networkx.Graph
     schema : GraphSchema
     """

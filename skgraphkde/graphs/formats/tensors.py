@@ -43,10 +43,6 @@ def read_dgl(index: int, graph: Any, _: GraphSchema) -> Graph:
     graph : dgl.DGLGraph
     _ : GraphSchema
     """
-    if graph.is_block:
-        raise GraphError(
-            index, " is a block of a sampler, with edges between two sets of nodes: give graphs"
-        )
     if graph.batch_size > 1:
         raise GraphError(
             index, f" is a batch of {graph.batch_size} graphs: give dgl.unbatch(graph)"
