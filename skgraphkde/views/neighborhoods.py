@@ -307,9 +307,9 @@ class Novelty(NeighborhoodView):
     their category, or by each of several categories and by all of them together; and the
     *surroundings* of a node, its edges and neighbors by the same categories. If edges have
     directions or categories, edges are parts, too, by the categories at their ends and their own,
-    and by each of their own; so they are if no label occurs twice in a graph, such as regions of a
-    brain. Categories of graphs count in the same way. If numbers may be missing, nodes are also
-    counted by their set of missing numbers.
+    and by each of their own alone; so they are if no label occurs twice in a graph, such as regions
+    of a brain. Graphs are parts by each of their own categories. If numbers may be missing, nodes
+    are also counted by their set of missing numbers.
 
     The term of a graph with any new part is 3 (1 - p / 0.1), where p is the share of references
     that have a new part of the kind, each compared with the others. What is seldom new thus counts
@@ -321,8 +321,7 @@ class Novelty(NeighborhoodView):
     For a new *value*, of one category of nodes, edges or graphs by itself, that term is multiplied
     by 10 ** (6 (1 - q / 0.05)), or by 1 if q is larger than 0.05. Here, q is the share of the other
     references that have a value of their own, in this category or in one where fewer have. If none
-    has, a new value outweighs everything else; where names and dates are new now and then, it does
-    not.
+    has, a new value outweighs everything else; where new names and dates are usual, it does not.
 
     Parameters
     ----------
