@@ -285,7 +285,7 @@ def test_as_many_edges_as_usual_are_no_reason(edges):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("via", "mode", "what"),
-    [("ODD", "m", "via=ODD"), ("ODD", "NEW", "via=ODD, mode=NEW"), ("a", "n", "via=a (mode=n)")],
+    [("ODD", "m", "via=ODD"), ("ODD", "NEW", "via=ODD"), ("a", "n", "via=a (mode=n)")],
 )
 def test_an_edge_is_new_by_one_of_its_categories_or_by_all_of_them(via, mode, what):
     def graph(seed):
@@ -394,11 +394,11 @@ def test_an_edge_is_named_once_and_a_category_by_its_name_if_it_is_not_the_main_
     detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(60)])
     said = explain(detector, [graph(99, odd=True)], n_reasons=9)["reason"]
     assert said[said.str.contains("edges never seen: ")].tolist() == [
-        "2 edges never seen: rel=NEW, kind=pump -old-> kind=valve",
         "2 edges never seen: f -old-> c, g -old-> b",
     ]
+    assert said[0] == "never seen: rel=NEW"
     around = "-old- a (kind=valve) and -old- g (kind=pump) before and -old- c (kind=pump) after it"
-    assert said[1].startswith(f"never seen: b (kind=pump) with {around}")
+    assert any(x.startswith(f"never seen: b (kind=pump) with {around}") for x in said)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -29,13 +29,13 @@ from skgraphkde.views.neighborhoods import (
 from skgraphkde.views.structure import Metric, Statistics, in_words
 
 # Members of a group: at least, and at most, or this share of the references if that is more.
-SMALLEST, LARGEST, LARGEST_SHARE = 3, 20, 0.02
+SMALLEST, LARGEST, LARGEST_SHARE = 3, 30, 0.02
 # At most this share of the references, and as many as in so many such groups, are as far apart.
 APART, SIMILAR = 0.1, 10
 # A group takes the place of a part of it that is at most so many times as distinct.
 WIDER = 1.5
 # Smallest clusters that are looked for in the statistics.
-CLUSTERS = (3, 5)
+CLUSTERS = (3, 5, 10)
 # Things that the members share, and no other reference has, in words.
 MOST_SHARED = 3
 # Characters of these, or only the first is named.

@@ -188,7 +188,7 @@ class Properties:
             yield None, Property("missing", kind, rarity, least)
         for kind, keys, graph in parts:
             n_parts = np.maximum(np.bincount(graph, minlength=len(graphs)), 1)
-            if kind in self.counts.edges and not graphs.directed:
+            if self.counts.about[kind][0] == "edge" and not graphs.directed:
                 n_parts = np.maximum(n_parts / 2, 1)
             if self.counts.known[kind].chance <= OFTEN_NEW:
                 shares = means(self.new_parts(graphs, kind, keys, own[graph]), graph, len(graphs))
@@ -291,6 +291,10 @@ class Properties:
         if kind == "categories":
             for i, name in enumerate(self.counts.by_category):
                 is_new &= ~known[name].is_new(vocabulary.value_keys(graphs, i), own)
+        if kind in self.counts.edges:
+            for alone, (part, name) in self.counts.alone.items():
+                if part == "edge":
+                    is_new &= ~known[alone].is_new(vocabulary.keys_alone(graphs, part, name), own)
         if kind in self.counts.surroundings:
             categories = self.counts.surroundings[kind]
             edges, source = vocabulary.edge_keys(graphs, categories), graphs.source_of_arc

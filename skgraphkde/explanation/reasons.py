@@ -266,7 +266,7 @@ class Profiles:
         graph, kind = self.graphs[i], self.columns[j].what
         keys = next(keys for name, keys, _ in self.properties.counts.parts(graph) if name == kind)
         once = np.ones(len(keys), dtype=bool)
-        if kind in self.properties.counts.edges and not graph.directed:
+        if self.properties.counts.about[kind][0] == "edge" and not graph.directed:
             once = graph.source_of_arc < graph.adjacency.indices
         return graph, keys, np.full(len(keys), self.own[i]), once
 
@@ -323,14 +323,19 @@ class Profiles:
         names = [name for name, _ in Counter(texts[x] for x in index).most_common()]
         start, facts = "never seen", tuple(odd.values()) or tuple(names)
         if element == "edge":
-            if graph.directed:
+            if graph.directed and not category:
                 names = ways(graph, kind, counts, index)
             told = {texts[x] for x in index}
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
                 start = f"{words.counted(n, 'edge')} never seen"
             ends = graph.source_of_arc[index], graph.adjacency.indices[index]
-            is_path = graph.directed and len(names) == 1 and len(np.unique(ends)) == n + 1
+            is_path = (
+                graph.directed
+                and not category
+                and len(names) == 1
+                and len(np.unique(ends)) == n + 1
+            )
             if 1 < n == len(index) and is_path:
                 start = f"{n + 1} {words.nodes} in an order never seen"
             names = list(dict.fromkeys(names))

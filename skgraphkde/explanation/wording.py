@@ -185,7 +185,7 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
     kind : str
         A table of `counts`.
     counts : CategoryCounts
-        Of the references. An edge of a category that these lack has the name of the category.
+        Of the references. An edge of categories that no edge of these has is named by them alone.
     """
     element, category = counts.about[kind]
     if kind == "gaps":
@@ -197,9 +197,9 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
         return _pair_names(graph, kind, counts)
     if kind in counts.surroundings:
         return _surrounding_names(graph, counts, kind)
-    if element == "edge":
+    if element == "edge" and not category:
         return _edge_names(graph, counts.vocabulary.edge_labels, _end_names(graph, kind, counts))
-    codes = graph.labels if element == "node" else graph.graph_labels
+    codes = graph.data(element).labels
     if category:
         values = graph.values_by_category(element)[category]
         words = [category_text(category, value) for value in values]
@@ -259,14 +259,6 @@ def _edge_categories(names: Sequence[str], value: Any) -> list[str]:
     return [category_text(*x) for x in zip(names, values, strict=True)]
 
 
-def _edge_kind(names: Sequence[str], value: Any, known: tuple) -> str:
-    """An edge by its categories alone: "via=a (mode=b)", or those that no known edge has."""
-    new = texts = _edge_categories(names, value)
-    if len(texts) > 1:
-        new = [text for i, text in enumerate(texts) if value[i] not in {x[i] for x in known}]
-    return ", ".join(new) or f"{texts[0]} ({', '.join(texts[1:])})"
-
-
 def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
     """The categories of each node that a table compares, in words; "" without categories."""
     if graph.labels is None:
@@ -287,7 +279,8 @@ def _edge_names(graph: GraphBatch, known: tuple, ends: list[str]) -> list[str]:
         if graph.edge_labels is not None:
             value = graph.edge_label_names[graph.edge_labels[arc]]
             if value not in known or graph.labels is None:
-                texts.append(_edge_kind(categories, value, known))
+                first, *others = _edge_categories(categories, value)
+                texts.append(f"{first} ({', '.join(others)})")
                 continue
             line = f"-{compared_words(categories, value)}{arrow}"
         a, b = (ends[u], ends[v]) if graph.directed else sorted((ends[u], ends[v]))

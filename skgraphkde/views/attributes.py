@@ -252,8 +252,8 @@ class Numbers(View):
         if self.of_graphs_:
             values, names = np.asarray(graphs.graph_attributes), graphs.schema.graph_columns
             tables.append(_Rows("graph", None, names, values, alike, index, index))
-            for category in self.vocabulary_.of_graphs:
-                kinds = self.vocabulary_.graph_keys(graphs, category)
+            for category in self.vocabulary_.values["graph"]:
+                kinds = self.vocabulary_.keys_alone(graphs, "graph", category)
                 tables.append(_Rows("graph", category, names, values, kinds, index, index))
         return tables
 

@@ -26,6 +26,11 @@ LISTED = 5
 OFTEN_NEW = 0.05
 # Where such a share of the references has something new, it is nothing unusual.
 USUALLY_NEW = 0.1
+# A new value of a single category counts so many times as much as other new parts, if no reference
+# has one of its own: more than all other views can say, as logarithms of p-values are added up.
+NEW_VALUE_FACTOR = 1e6
+# Where such a share of the references has a value of its own, new ones count as other new parts do.
+SELDOM_NEW = 0.05
 # A category may say who did a step if graphs have so many distinct values for each node, or more.
 OFTEN_DISTINCT = 1 / 3
 
@@ -119,8 +124,8 @@ class Vocabulary:
         Labels of the references' nodes: a value, or a tuple with one of each category.
     edge_labels : tuple
         Categories of their edges.
-    of_graphs : dict of str -> tuple
-        Values of each category of the references themselves.
+    values : dict of str -> dict of str -> tuple
+        Values of each category of "edge" and of "graph", the references themselves.
 
     Attributes
     ----------
@@ -136,10 +141,10 @@ class Vocabulary:
     """
 
     def __init__(
-        self, by_label: bool, names: tuple, labels: tuple, edge_labels: tuple, of_graphs: dict
+        self, by_label: bool, names: tuple, labels: tuple, edge_labels: tuple, values: dict
     ) -> None:
         self.by_label, self.names, self.labels = by_label, names, labels
-        self.edge_labels, self.of_graphs = edge_labels, of_graphs
+        self.edge_labels, self.values = edge_labels, values
         self.together, self.step = tuple(range(len(names))), 0
         self.who: tuple[int, ...] = ()
 
@@ -152,8 +157,8 @@ class Vocabulary:
         labels = tuple(references.label_names[code] for code in used)
         has_edge_labels = references.edge_labels is not None
         edge_labels = references.edge_label_names if has_edge_labels else ()
-        of_graphs = values_in_use(references, "graph")
-        vocabulary = cls(by_label, names, labels, edge_labels, of_graphs)
+        values = {part: values_in_use(references, part) for part in ("edge", "graph")}
+        vocabulary = cls(by_label, names, labels, edge_labels, values)
         if len(names) > 1:
             vocabulary._set_roles(references)
         return vocabulary
@@ -282,11 +287,11 @@ class Vocabulary:
         values = graphs.values_by_category("node")[self.names[i]]
         return hash64(codes_in(values, self._values[i])[graphs.labels].astype(np.uint64))
 
-    def graph_keys(self, graphs: GraphBatch, name: str) -> np.ndarray:
-        """Color of each graph by one of its own categories, shape (n_graphs,)."""
-        values = graphs.values_by_category("graph")[name]
-        codes = codes_in(values, self.of_graphs[name])[graphs.graph_labels]
-        return hash64(codes.astype(np.uint64))
+    def keys_alone(self, graphs: GraphBatch, part: str, name: str) -> np.ndarray:
+        """Color of each arc, or graph, by one of its own categories."""
+        codes = codes_in(graphs.values_by_category(part)[name], self.values[part][name])
+        labels = graphs.data(part).labels
+        return hash64(codes[[] if labels is None else labels].astype(np.uint64))  # None: no edges
 
     def gap_keys(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node by its label and its set of missing numbers, shape (n_nodes,)."""
@@ -356,6 +361,8 @@ class CategoryCounts:
     by_category : tuple of str
         Tables of nodes by a single category, if nodes have several categories: a new value is
         hard to see among many new combinations.
+    alone : dict of str -> (str, str)
+        Tables of edges and of graphs by a single category: "edge" or "graph", and the category.
     about : dict of str -> (str, str)
         What each table counts: "node", "edge", "pair" or "graph", and one of its categories, or ""
         for several together.
@@ -364,18 +371,22 @@ class CategoryCounts:
     surprise : dict of str -> float
         How unusual something new is in each table: 1 if no reference has anything new, compared
         with the others, down to 0 if a tenth of them do, or more.
+    value_factors : dict of str -> ndarray of shape (2,)
+        How many times as much something new counts in each table of a single category, in a graph
+        that is no reference, and in a reference.
     """
 
     known: dict[str, ReferenceTable]
     surprise: dict[str, float]
+    value_factors: dict[str, np.ndarray]
 
     def __init__(self, vocabulary: Vocabulary, *, with_gaps: bool, with_edges: bool) -> None:
         self.vocabulary, self.with_gaps, self.with_edges = vocabulary, with_gaps, with_edges
         several = len(vocabulary.names) > 1
         self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
-        alone = {f" {name}": (i,) for i, name in enumerate(vocabulary.names) if several}
-        alone = {x: i for x, i in alone.items() if i != vocabulary.together}
-        compared = {"": vocabulary.together} | alone
+        each = {f" {name}": (i,) for i, name in enumerate(vocabulary.names) if several}
+        each = {x: i for x, i in each.items() if i != vocabulary.together}
+        compared = {"": vocabulary.together} | each
         self.edges = {f"edges{x}": i for x, i in compared.items() if with_edges}
         self.surroundings = {
             f"surroundings{x}": i for x, i in compared.items() if vocabulary.by_label
@@ -388,7 +399,12 @@ class CategoryCounts:
         self.about |= dict.fromkeys(self.surroundings, ("node", ""))
         self.about |= dict.fromkeys(self.same, ("pair", ""))
         self.about |= {f"category {name}": ("node", name) for name in vocabulary.names}
-        self.about |= {f"graph {name}": ("graph", name) for name in vocabulary.of_graphs}
+        self.alone = {
+            f"{part} {name}": (part, name)
+            for part in (*("edge",) * with_edges, "graph")
+            for name in vocabulary.values[part]
+        }
+        self.about |= self.alone
 
     @classmethod
     def of(cls, references: GraphBatch, by_label: bool, with_edges: bool) -> Self:
@@ -418,7 +434,21 @@ class CategoryCounts:
             counts.surprise[kind] = max(1 - share / USUALLY_NEW, 0.0)
             if kind in counts.surroundings and not counts.surprise[kind]:
                 del counts.surroundings[kind], counts.known[kind]
+        counts.value_factors = counts._value_factors(len(references))
         return counts
+
+    def _value_factors(self, n: int) -> dict[str, np.ndarray]:
+        """Find how usual it is that a reference has a value of its own, for `value_factors`."""
+        owners = {x: {*t.owners.tolist()} - {-2} for x, t in self.known.items() if self.about[x][1]}
+        before, n_owners = set[int](), dict[int, int]()
+        for some in sorted(owners.values(), key=len):
+            before |= some
+            n_owners[len(some)] = len(before)  # also of tables where as many have one
+        k = np.array([n_owners[len(some)] for some in owners.values()], dtype=int)
+        # A reference with a value of its own is judged by the others, of which one less has.
+        shares = np.column_stack([k / n, (k - 1) / max(n - 1, 1)])
+        factors = NEW_VALUE_FACTOR ** np.clip(1 - shares / SELDOM_NEW, 0, 1)
+        return dict(zip(owners, factors, strict=True))
 
     def parts(self, graphs: GraphBatch) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """Generate the name of each table, the colors of all parts, and the graphs of the parts."""
@@ -428,9 +458,8 @@ class CategoryCounts:
             yield kind, self.vocabulary.value_keys(graphs, i), graphs.graph_of_node
         if self.with_gaps:
             yield "gaps", self.vocabulary.gap_keys(graphs), graphs.graph_of_node
-        for name in self.vocabulary.of_graphs:
-            kind, keys = f"graph {name}", self.vocabulary.graph_keys(graphs, name)
-            yield kind, keys, np.arange(len(graphs))
+        for kind, (part, name) in self.alone.items():
+            yield kind, self.vocabulary.keys_alone(graphs, part, name), graphs.owner(part)
         for kind, categories in self.edges.items():
             yield kind, self.vocabulary.edge_keys(graphs, categories), graphs.graph_of_arc
         passed = messages(graphs, self.vocabulary.edge_codes(graphs), weighted=False)

@@ -305,9 +305,10 @@ class Novelty(NeighborhoodView):
     If there are categories, the view also adds a term for each kind of *parts*. Parts are nodes, by
     their category, or by each of several categories and by all of them together; and the
     *surroundings* of a node, its edges and neighbors by the same categories. If edges have
-    directions or categories, edges are parts, too, by the categories at their ends and their own;
-    so they are if no label occurs twice in a graph, such as regions of a brain. If numbers may be
-    missing, nodes are also counted by their set of missing numbers.
+    directions or categories, edges are parts, too, by the categories at their ends and their own,
+    and by each of their own alone; so they are if no label occurs twice in a graph, such as regions
+    of a brain. Graphs are parts by each of their own categories. If numbers may be missing, nodes
+    are also counted by their set of missing numbers.
 
     The term of a graph with any new part is 3 (1 - p / 0.1), where p is the share of references
     that have a new part of the kind, each compared with the others. What is seldom new thus counts
@@ -315,6 +316,11 @@ class Novelty(NeighborhoodView):
     everywhere, and would hide it. If p is 0.1 or more, surroundings do not count, and the term of
     other kinds is ten times the share of new parts, or less if more than one part of a hundred is
     new in the references.
+
+    For a new *value*, of one category of nodes, edges or graphs by itself, that term is multiplied
+    by 10 ** (6 (1 - q / 0.05)), or by 1 if q is larger than 0.05. Here, q is the share of the other
+    references that have a value of their own, in this category or in one where fewer have. If none
+    has, a new value outweighs everything else; where new names and dates are usual, it does not.
 
     Parameters
     ----------
@@ -418,7 +424,8 @@ class Novelty(NeighborhoodView):
             known, surprise = self.parts_.known[kind], self.parts_.surprise[kind]
             share = means(known.is_new(keys, own[graph]), graph, len(graphs))
             if surprise:
-                scores -= ANY_NEW_WEIGHT * surprise * (share > 0)
+                factors = self.parts_.value_factors.get(kind, np.ones(2))
+                scores -= ANY_NEW_WEIGHT * surprise * factors[(own >= 0).astype(int)] * (share > 0)
             else:
                 scores -= NEW_PART_WEIGHT * MAX_CHANCE / max(known.chance, MAX_CHANCE) * share
         return scores

@@ -93,7 +93,7 @@ def test_a_label_that_fit_did_not_see_is_new_by_itself(graphs):
         smallest = novelty.new_from(NOBODY[:1], context_of(batch)).tolist()
         assert smallest[1] == 0
         assert smallest[0] == smallest[2] == 1  # it is next to it
-        assert scores_of(fit(Novelty(0), everything[:-1]), batch).tolist() == [-1 / 4 - 3]
+        assert scores_of(fit(Novelty(0), everything[:-1]), batch).tolist() == [-1 / 4 - 3e6]
 
 
 def test_edge_weights_are_ignored(graphs):
@@ -129,19 +129,40 @@ def parts_slow(graph):
             around[u].append((label[v], kind))
             around[v].append((label[u], kind))
     surroundings = [(label[node], *sorted(around[node])) for node in graph]
-    return {"categories": list(label.values()), "edges": arcs, "surroundings": surroundings}
+    alone = [kind for _, _, kind in arcs]
+    parts = {"categories": list(label.values()), "edge label": alone, "edges": arcs}
+    return parts | {"surroundings": surroundings}
 
 
-def term_slow(kind, parts, known, references):
-    """3 (1 - p / 0.1) for any new part; ten times the share or less where a tenth have some."""
-    owners, is_new = {}, [part not in known for part in parts]
+def alone_slow(references):
+    """Which parts of each reference no other has."""
+    owners = {}
     for j, reference in enumerate(references):
         for part in reference:
             owners.setdefault(part, set()).add(j)
-    alone = [[len(owners[part]) == 1 for part in reference] for reference in references]
+    return [[len(owners[part]) == 1 for part in reference] for reference in references]
+
+
+def factor_slow(kind, of_references, is_known):
+    """A million to the power of 1 - q / 0.05, for values; q is of all tables up to this one."""
+    values = {
+        x: np.array([any(row) for row in alone_slow([parts[x] for parts in of_references])])
+        for x in ("categories", "edge label")
+    }
+    if kind not in values:
+        return 1
+    some = [x for x in values.values() if x.mean() <= values[kind].mean()]
+    n_own = np.any(some, axis=0).sum() - is_known
+    return 1e6 ** max(1 - n_own / (len(of_references) - is_known) / 0.05, 0)
+
+
+def term_slow(kind, parts, known, of_references, is_known):
+    """3 (1 - p / 0.1) for any new part; ten times the share or less where a tenth have some."""
+    is_new, references = [part not in known for part in parts], [x[kind] for x in of_references]
+    alone = alone_slow(references)
     share = np.mean([any(x) for x in alone])
     if share < 0.1 * (1 - 1e-9):
-        return 3 * (1 - share / 0.1) * any(is_new)
+        return 3 * (1 - share / 0.1) * factor_slow(kind, of_references, is_known) * any(is_new)
     if kind == "surroundings" or not parts:
         return 0.0
     chance = np.mean([x for reference in alone for x in reference])
@@ -157,7 +178,7 @@ def scores_of_parts_slow(graphs, references, own):
         score = 0.0
         for kind in parts:
             known = {part for other in others for part in other[kind]}
-            score -= term_slow(kind, parts[kind], known, [x[kind] for x in of_references])
+            score -= term_slow(kind, parts[kind], known, of_references, left_out >= 0)
             if kind == "categories":
                 score -= np.mean([part not in known for part in parts[kind]])
         scores.append(score)
@@ -252,6 +273,35 @@ def test_a_single_new_surrounding_is_ranked_first_and_told():
         ).mean()
         > 0.8
     )
+
+
+def shop(seed, new="", often=()):
+    """A random graph with categories; a new value somewhere, and of some categories often."""
+    rng, graph = np.random.default_rng(seed), nx.gnm_random_graph(10, 14, seed=seed)
+    parts = {"node": graph.nodes[0], "edge": next(iter(graph.edges.values())), "graph": graph.graph}
+    for where in (*graph.nodes.values(), *graph.edges.values(), graph.graph):
+        where |= {"a": "xyz"[rng.integers(3)], "b": "uv"[rng.integers(2)]}
+    for part in often:
+        parts[part]["b"] = f"{part} {seed}"
+    if new:
+        parts[new]["a"] = "NEVER"
+    return graph
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("often", [(), ("node", "edge", "graph")])
+@pytest.mark.parametrize("part", ["node", "edge", "graph"])
+def test_a_new_value_is_flagged_among_few_and_told_first(part, often):
+    """Even if values of another category are always new, and then these alone are usual."""
+    both = ("a", "b")
+    schema = GraphSchema(node_categories=both, edge_categories=both, graph_categories=both)
+    detector = GraphKDEDetector(schema=schema, contamination=0.05)
+    detector.fit([shop(seed, often=often) for seed in range(40)])
+    new = [shop(seed, part, often) for seed in range(100, 130)]
+    assert (detector.predict(new) == -1).all()
+    assert explain(detector, new, n_reasons=1)["reason"].str.contains("NEVER").all()
+    fresh = [shop(seed, often=often) for seed in range(200, 260)]
+    assert (detector.predict(fresh) == -1).mean() <= 0.15
 
 
 def test_a_gap_at_a_kind_that_has_none():
