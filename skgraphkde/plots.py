@@ -23,6 +23,7 @@ from sklearn.manifold import smacof
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import number as printed
 from skgraphkde.graphs.naming import printable
 from skgraphkde.graphs.readers import read_graphs
 
@@ -107,7 +108,7 @@ def plot_scores(
     >>> from skgraphkde.plots import plot_scores
     >>> ax = plot_scores([3.1, 2.9, 2.4, -1000], offset=1.5)
     >>> [text.get_text() for text in ax.texts]
-    ['1 below 1.5']
+    ['1 far lower: -1000']
     >>> plt.close(ax.figure)
     """
     scores = _check_numbers(scores, "scores")
@@ -137,7 +138,9 @@ def plot_scores(
             bars[0].set_hatch("////")
         near = len(edges) // 3  # as far as the text goes
         highest = max(bar.get_height() for bars in ax.containers for bar in bars[:near])
-        ax.text(edges[0], highest, f"{is_far.sum()} below {lowest:.3g}", va="bottom")
+        ends = dict.fromkeys(map(printed, (scores.min(), scores[is_far].max())))
+        text = f"{is_far.sum()} far lower: {' to '.join(ends)}"
+        ax.text(edges[0], highest, text, va="bottom")
     return ax
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from skgraphkde.graphs.random_walks import STEPS
 from skgraphkde.graphs.schema import FittedSchema
 from skgraphkde.graphs.words import Words
 from skgraphkde.views.anomalies import Confirmed
-from skgraphkde.views.categories import CategoryCounts, compared_words
+from skgraphkde.views.categories import CategoryCounts, compared_words, edge_name, edge_words
 
 # Characters of a reason: two lines. The rest opens.
 LONGEST = 160
@@ -146,7 +147,7 @@ def feature_words(
         only = "only " if k and own < np.nanmedian(known) else ""
         return f"{what} is missing at {only}{k or 'none'} of {of} ({number}); usually {known_range}"
     if form == "walk":
-        return f"{number} of ways of {what} end where they began; usually {known_range}"
+        return f"{number} of random trips over {what} end where they began; usually {known_range}"
     if form == "count":
         if not k:
             return f"no {words.edge}{feature.kind}; {others} one"
@@ -158,8 +159,7 @@ def feature_words(
 
 def as_fact(text: str) -> str:
     """A reason as one of several facts in a sentence: "7 nodes (usually 5 to 6)"."""
-    start, usually, known_range = text.partition("; usually ")
-    return f"{start} (usually {known_range})" if usually else text
+    return re.sub(r"; ((?:usually|higher than|lower than) .*)", r" (\1)", text)
 
 
 def in_two_lines(start: str, names: Sequence[str]) -> tuple[str, str]:
@@ -239,12 +239,12 @@ def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> 
     nodes = _end_names(graph, kind, counts)
     before, after = ([Counter[str]() for _ in nodes] for _ in range(2))
     for arc, (u, v) in enumerate(zip(graph.source_of_arc, graph.adjacency.indices, strict=True)):
-        line = ""
+        by = ""
         if graph.edge_labels is not None:
             value = graph.edge_label_names[graph.edge_labels[arc]]
-            line = f"-{compared_words(graph.schema.edge_categories, value)}- "
-        after[u][f"{line}{nodes[v]}"] += 1
-        before[v][f"{line}{nodes[u]}"] += 1
+            by = f" by {edge_words(graph.schema.edge_categories, value, graph.schema.words.edge)}"
+        after[u][f"{nodes[v]}{by}"] += 1
+        before[v][f"{nodes[u]}{by}"] += 1
     texts = []
     for node, *near in zip(nodes, before, after, strict=True):
         into, out = (
@@ -288,17 +288,16 @@ def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
 
 def _edge_names(graph: GraphBatch, known: tuple, ends: list[str]) -> list[str]:
     """The category of each arc and those of its ends, in words."""
-    arrow, categories, texts = "->" if graph.directed else "-", graph.schema.edge_categories, []
-    for arc, (u, v) in enumerate(zip(graph.source_of_arc, graph.adjacency.indices, strict=True)):
-        line = arrow
-        if graph.edge_labels is not None:
-            value = graph.edge_label_names[graph.edge_labels[arc]]
-            if value not in known or graph.labels is None:
-                texts.append(_edge_kind(categories, value, known))
-                continue
-            line = f"-{compared_words(categories, value)}{arrow}"
-        a, b = (ends[u], ends[v]) if graph.directed else sorted((ends[u], ends[v]))
-        texts.append(f"{a} {line} {b}")
+    codes = (
+        np.zeros(graph.adjacency.nnz, dtype=int) if graph.edge_labels is None else graph.edge_labels
+    )
+    values, texts = graph.edge_label_names, []
+    arcs = zip(codes, graph.source_of_arc, graph.adjacency.indices, strict=True)
+    for code, u, v in arcs:
+        text = edge_name(graph, code, ends[u], ends[v])
+        if graph.edge_labels is not None and (values[code] not in known or graph.labels is None):
+            text = _edge_kind(graph.schema.edge_categories, values[code], known)
+        texts.append(text)
     return texts
 
 
@@ -318,16 +317,17 @@ def ways(graph: GraphBatch, kind: str, counts: CategoryCounts, arcs: np.ndarray)
     texts = part_names(graph, kind, counts)
     ends = _end_names(graph, kind, counts)
     found: list[str] = []
-    at: dict[int, int] = {}  # the last nodes of these
+    at: dict[tuple[int, int], int] = {}  # the last nodes of these, and the categories of edges
     for arc in arcs.tolist():
         u, v = int(graph.source_of_arc[arc]), int(graph.adjacency.indices[arc])
-        k, end = at.pop(u, -1), ends[u]
-        if k >= 0 and texts[arc].startswith(f"{end} ") and found[k].endswith(f" {end}"):
-            found[k] += texts[arc].removeprefix(end)
+        code = 0 if graph.edge_labels is None else int(graph.edge_labels[arc])
+        k, step = at.pop((u, code), -1), f" -> {ends[v]}"
+        if k >= 0 and texts[arc].endswith(step):
+            found[k] += step
         else:
             k = len(found)
             found.append(texts[arc])
-        at[v] = k
+        at[v, code] = k
     return found
 
 

@@ -99,7 +99,7 @@ def usual_range(known: np.ndarray) -> np.ndarray:
 
 
 def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[str, str]:
-    """A number and the range of nine in ten known ones, in words.
+    """A number and the range of nine in ten known ones, in words; of all, if it is beyond these.
 
     Parameters
     ----------
@@ -108,8 +108,22 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
         NaN is ignored.
     percent : bool, default=False
         As for :func:`usual`.
+
+    Examples
+    --------
+    >>> usually(20, np.arange(10)), usually(8, np.arange(3, 10))
+    (('20', '0 to 9, never more'), ('8', '3 to 9'))
     """
-    return usual(own, *usual_range(known), percent=percent)
+    own_text, text = usual(own, *usual_range(known), percent=percent)
+    if text == "none":
+        return own_text, text
+    least, most = np.nanmin(known), np.nanmax(known)
+    end, more, at = (most, "more", "at most") if own > most else (least, "less", "at least")
+    if least <= own <= most or np.isclose(own, end, ROUNDING, 0):
+        return own_text, text
+    end_text = usual(own, end, end, percent=percent)[1]
+    beyond = f"never {more}" if end_text in text.split(" to ") else f"{at} {end_text}"
+    return own_text, f"{text}, {beyond}"
 
 
 def legible(value: Any) -> str:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup, escape
 
 from skgraphkde._utils import during, progress
 from skgraphkde._version import __version__
@@ -55,6 +56,10 @@ FULL = 3
 CLOSE = 1e-6
 # A text that spreadsheets would run, and no number; also with what keeps them from it before it.
 FORMULA = re.compile(r"^'*([=@]|[+-](?![0-9.,]+(e[+-]?[0-9]+)?%?$))")
+# An arrow and short words around it, which stay on one line.
+WAY = re.compile(r"(?:\S{1,20} )?(?:-&gt;|-) \S{1,20}")
+# An identifier, of which the start and the end are enough for a table.
+IDENTIFIER = re.compile(r"[0-9a-fA-F-]{20,}")
 HERE = Path(__file__).parent
 
 
@@ -83,7 +88,8 @@ class Row(NamedTuple):
     @property
     def brief(self) -> str:
         """The name for a table: not too long, and without what all begin with."""
-        return shown(self.name.removeprefix(self.start) or self.name, BRIEF)
+        name = shown(self.name.removeprefix(self.start) or self.name, BRIEF)
+        return f"{name[:4]}…{name[-8:]}" if IDENTIFIER.fullmatch(name) else name
 
 
 class GroupRow(NamedTuple):
@@ -232,7 +238,13 @@ def _template() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["unbroken"] = _unbroken
     return environment.get_template("page.html")
+
+
+def _unbroken(text: str) -> Markup:
+    """A text as HTML in which no line begins or ends with a short arrow."""
+    return Markup(WAY.sub(r'<span class="way">\g<0></span>', str(escape(text))))
 
 
 def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:
@@ -262,6 +274,8 @@ def _method(detector: BaseGraphDetector) -> dict[str, Any]:
         "can_learn": is_kde and detector.keeps_training_graphs,
         "ways": _ways(detector) if isinstance(detector, GraphKDEDetector) else {},
         "learned": learned_words(detector.model_) if is_kde else [],
+        "n_compared": len(detector.model_.references) if is_kde else 0,
+        "is_sample": is_kde and len(detector.model_.references) < detector.model_.n_training_graphs,
         "learned_from": _learned_from(detector),
         "full": FULL,
         "alike_size": SIZE,

@@ -15,11 +15,11 @@ from sklearn.metrics import pairwise_distances_argmin
 from skgraphkde.graphs.arrays import ROUNDING
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import hash_data
-from skgraphkde.graphs.naming import category_text, number, usual, usual_range
+from skgraphkde.graphs.naming import category_text, number, usual, usual_range, usually
 from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
-from skgraphkde.views.categories import Vocabulary, compared_words, means, places
+from skgraphkde.views.categories import Vocabulary, compared_words, edge_words, means, places
 from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
 
 # A tree looks at all of the points if they have more columns, which a matrix product does faster.
@@ -283,6 +283,8 @@ class Numbers(View):
         said, ranges = [], []
         for j in told:
             _, known_range = usual(values[j], low[j], high[j])
+            if len(told) == 1:  # else two lines are too short
+                _, known_range = usually(values[j], others[:, j])
             if not code or self._is_finer(part):
                 known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} {like}"
             own = "missing" if is_missing[j] else number(values[j], DIGITS)
@@ -331,7 +333,7 @@ class Numbers(View):
         edge = words.edge
         if graph.edge_labels is not None:
             value = graph.edge_label_names[int(graph.edge_labels[place])]
-            edge += f" {compared_words(graph.schema.edge_categories, value)}"
+            edge = edge_words(graph.schema.edge_categories, value, edge)
         ends = int(graph.source_of_arc[place]), int(graph.adjacency.indices[place])
         a, b = (self._node_words(graph, end, node_names) for end in ends)
         return f"of {edge} from {a} to {b}" if graph.directed else f"of {edge} between {a} and {b}"

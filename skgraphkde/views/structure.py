@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import ROUNDING, codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, usually
+from skgraphkde.graphs.naming import category_text, usual_range, usually
 from skgraphkde.graphs.relations import by_frequency
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
@@ -332,11 +332,21 @@ class Statistics(View):
     ) -> Reason:
         """The statistic and those of the references, see :meth:`View.reason`."""
         name, statistic = unusual.what, context.shared(structure)[unusual.place]
-        share, n = float(unusual.values[0]), graph.n_nodes
+        share, n, words = float(unusual.values[0]), graph.n_nodes, graph.schema.words
         text = in_words(name, statistic.form, [share], known)
         if statistic.form == "nodes":
             own, known_range = usually(share, known, percent=True)
             text = f"{round(share * n)} of {n} {name} ({own}); usually {known_range}"
+        if statistic.fact == "triangles":
+            others = self.table_ if unusual.own < 0 else np.delete(self.table_, unusual.own, axis=0)
+            [count], counts = _n_triangles(self.table(context)), _n_triangles(others)
+            low, high = usual_range(counts)
+            if not low <= count <= high:
+                own, known_range = usually(count, counts)
+                they = (
+                    f"{own} triangle{'s' * int(count != 1)} (three {words.nodes} linked in a ring)"
+                )
+                text = f"{they}; usually {known_range}"
         return Reason(name, text, about=(statistic.fact,))
 
 
@@ -381,14 +391,14 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
             "log1p", "size", "degrees",
         ),
         Statistic(
-            f"chains of three {words.nodes} that close to a triangle",
+            f"pairs of {words.nodes} with a common neighbor that are linked themselves",
             n_closed / np.maximum(n_wedges, 1), node, "share", "statistics", "triangles",
         ),
         Statistic(
             "number of separate pieces", np.log(n_components), np.log(2), "log", "size", "pieces"
         ),
         Statistic(
-            f"closed rounds of {words.edges}",
+            f"{words.edges} that close a loop",
             np.log1p(n_cycles), 1 / (1 + n_cycles.mean()), "log1p", "size", "edges",
         ),
         Statistic(
@@ -443,6 +453,12 @@ def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) 
     category, n_graphs = pairs % len(known), np.bincount(pairs % len(known))
     order = by_frequency(category, counts.astype(np.uint64))[:MOST_CATEGORIES]
     return tuple(known[i] for i in order if n_graphs[i] >= MIN_GRAPHS_PER_CATEGORY)
+
+
+def _n_triangles(table: np.ndarray) -> np.ndarray:
+    """Numbers of triangles of graphs, by their statistics."""
+    n_nodes, mean, deviation, share = np.exp(table[:, 0]), *table[:, [3, 4, 6]].T
+    return np.rint(share * n_nodes * (deviation**2 + mean**2 - mean) / 6)
 
 
 def triangles(graphs: sp.csr_array) -> np.ndarray:

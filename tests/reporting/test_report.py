@@ -316,10 +316,8 @@ def test_the_page_and_the_frame_give_the_same_reasons(detector, new, html):
     order = np.argsort(detector.score_samples(new), kind="stable")
     frame = results(detector, new).iloc[order]
     said = [x[2] for x in Parsed(html).rows]
-    nothing = {1: "nothing stands out clearly", -1: "nothing that is unusual by itself"}
-    expected = frame["reason"].fillna(frame["verdict"].map(nothing).astype("string"))
-    assert said == expected.tolist()
-    assert "nothing stands out clearly" in said
+    assert said == frame["reason"].fillna("nothing stands out clearly").tolist()
+    assert any(x.startswith("no single thing stands out") for x in said)
 
 
 def plant(seed, temp=20.0, kind="b"):
@@ -393,7 +391,7 @@ def test_a_detector_without_reasons_and_scores_with_a_long_tail(plots):
     assert set(parsed.pictures) == {histogram, "The graph"}
     (caption,) = (x for x in parsed.texts["figcaption"] if x.startswith("Scores"))
     assert "The first bar, apart from the others, counts all that are further left" in caption
-    assert "15 below" in parsed.pictures[histogram][0]
+    assert "15 far lower" in parsed.pictures[histogram][0]
 
 
 @pytest.mark.parametrize(
