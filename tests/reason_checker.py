@@ -365,17 +365,17 @@ class Checker:
             return {
                 "how much numbers of neighbors differ among nodes": np.std(degrees),
                 "most neighbors of one node": max(degrees),
-                "share of pairs of nodes with a common neighbor that are linked themselves": (
-                    nx.transitivity(simple)
-                ),
                 "number of separate pieces": n_pieces,
                 "edges that close a loop": simple.number_of_edges() - len(simple) + n_pieces,
             }[name]
 
         return self._number(value, own, usually)
 
-    def triangles(self, own, usually):
-        return self._number(lambda x: sum(nx.triangles(nx.Graph(x)).values()) / 3, own, usually)
+    def triangles(self, n, own, usually):
+        found = sum(nx.triangles(nx.Graph(self.graph)).values()) / 3
+        if found != int(n):
+            return f"{n} triangles are {found}"
+        return self._number(lambda x: nx.transitivity(nx.Graph(x)), own, usually)
 
     def ends(self, own, total, what, percent, usually):
         def count(graph):
@@ -695,7 +695,7 @@ def _usually():
     return USUALLY.replace("usually (", f"(?:usually )?(?P<usually>{rank}|", 1)
 
 
-LIKE = r"(?:like it|nodes|edges|graphs|of a less common \w+)"
+LIKE = r"(?:like it|nodes|edges|graphs|(?:nodes|edges|graphs) of a less common \w+)"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"
@@ -738,11 +738,14 @@ Checker.PATTERNS = [
     (rf"{OF} nodes without neighbors {PERCENT}; {_usually()}", Checker.isolated),
     (
         r"(?P<name>how much numbers of neighbors differ among nodes|most neighbors of one node|"
-        r"share of pairs of nodes with a common neighbor that are linked themselves|"
         rf"number of separate pieces|edges that close a loop): {OWN}; {_usually()}",
         Checker.statistic,
     ),
-    (rf"{OWN} triangles? \(three nodes linked in a ring\); {_usually()}", Checker.triangles),
+    (
+        rf"(?P<n>\d+) triangles \(three nodes in a ring\), {OWN} of what the edges allow; "
+        rf"{_usually()}",
+        Checker.triangles,
+    ),
     (r"(?P<how>rare|unusual): (?P<names>.+)", Checker.rare),
     (r"no edge (?P<names>.+ \(unlike .+\).*)", Checker.lacking),
     (r"no node (?:with )?(?P<names>.+ \(unlike .+\).*)", Checker.lacking),

@@ -104,13 +104,11 @@ def test_a_map_of_the_plane_keeps_its_distances(dimension):
     np.testing.assert_array_equal(points.get_array(), X[:, 0])
 
 
-def test_groups_on_the_map_are_known_graphs_verdicts_or_classes():
+def test_groups_on_the_map_are_verdicts_or_classes():
     X = np.random.RandomState(0).rand(8, 2)
     D, scores = cdist(X, X), np.array([-1.0, 1, 1, 1, 1, 1, -1, -1])
     by_verdict = groups(plot_map(D, scores, 0.0))
     assert [len(by_verdict[x]) for x in ("normal", "anomaly")] == [5, 3]
-    among = groups(plot_map(D, scores, 0.0, known=np.arange(8) < 5))
-    assert [len(among[x]) for x in ("known", "normal", "anomaly")] == [5, 1, 2]
     y = np.repeat([1, -1], 4)
     by_class = groups(plot_map(D, scores, 0.0, y))
     assert [len(by_class[x]) for x in ("normal", "anomaly", "below the threshold")] == [4, 4, 3]
@@ -195,7 +193,6 @@ def test_categories_of_edges_look_different_and_are_named():
     looks = zip(lines.get_color(), map(str, lines.get_linestyle()), strict=True)
     assert len({(tuple(color), line) for color, line in looks}) == 8
     assert legend(ax) == [*"abcdefgh"]
-    assert picture("abcd", legend=False).get_legend() is None
     assert legend(picture("abcdefghij")) == [*"abcdefgh", "others"]
     first = lines_of(picture("ba", edge_categories=["b"])).get_color()[0]
     assert same_color(first, lines.get_color()[0])

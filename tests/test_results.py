@@ -42,7 +42,7 @@ def test_what_the_methods_say(alpha):
     assert not strong.all()
     said = frame["reason"]
     assert said[strong].tolist() == first["reason"][strong].tolist()
-    assert said[~strong].dropna().str.startswith("no single thing stands out; most of all: ").all()
+    assert said[~strong].dropna().str.startswith("no strong sign; weak ones: ").all()
     assert (frame["verdict"].iloc[6:] == -1).all()
 
 
@@ -102,17 +102,14 @@ def test_weak_reasons_are_told_together(monkeypatch):
     weak = judged._replace(reasons=[first._replace(strength=0.5, text=x) for x in facts])
     told = "2 nodes (usually 5 to 6), 3 nodes (usually 5 to 6), 4 nodes (usually 5 to 6)"
     for decision in (-1.0, 1.0):
-        assert (
-            weak._replace(decision=decision).why
-            == f"no single thing stands out; most of all: {told}"
-        )
+        assert weak._replace(decision=decision).why == f"no strong sign; weak ones: {told}"
     none = judged._replace(reasons=[first._replace(strength=0.0)])
-    assert none.why.startswith("no single thing stands out; most of all: ")
+    assert none.why.startswith("no strong sign; weak ones: ")
     assert judged.why == judged.reasons[0].text
     assert none._replace(decision=1.0).why is None
     monkeypatch.setattr(reasons, "WEAKEST", 200)  # all are weak
     said = results(detector, NEW)
-    assert said.loc[said["verdict"] == -1, "reason"].str.startswith("no single thing ").all()
+    assert said.loc[said["verdict"] == -1, "reason"].str.startswith("no strong sign; ").all()
     assert said["reason"][6] in report(detector, NEW)
 
 

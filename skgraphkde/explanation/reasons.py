@@ -38,8 +38,8 @@ EDGES = 1
 POINTED = ("new", "rare", "extreme")
 # Kinds of reasons that name what few or no known graphs have.
 SELDOM = ("new", "rare")
-# Where nothing is unusual, so many numbers are told.
-N_FURTHEST = 3
+# A usual number is told if it is beyond so large a share of the known ones.
+FAR = 0.75
 # No reason, after all.
 NONE = Reason("", "")
 # Weaker reasons are nothing unusual.
@@ -79,11 +79,6 @@ class RankedReason(NamedTuple):
     def is_unusual(self) -> bool:
         """True if the strength is at least 1."""
         return self.strength >= WEAKEST
-
-    @property
-    def how_seldom(self) -> tuple[bool, ...]:
-        """A key that puts what was never seen before what is rare, and this before the unusual."""
-        return not self.is_unusual, self.kind != "new", not self.text.startswith("rare")
 
     @property
     def pointed(self) -> tuple[int, ...]:
@@ -167,12 +162,16 @@ class Profiles:
             order = np.append(order[order == EDGES], order[order != EDGES])
         found = self._told(i, order, self._unusual, most)
         seldom = [k for k, x in enumerate(found) if x.kind in SELDOM]
-        in_order = sorted((found[k] for k in seldom), key=lambda x: x.how_seldom)
+        # What was never seen comes before what is rare, and this before the unusual.
+        in_order = sorted(
+            (found[k] for k in seldom),
+            key=lambda x: (not x.is_unusual, x.kind != "new", not x.text.startswith("rare")),
+        )
         for k, reason in zip(seldom, in_order, strict=True):
             found[k] = reason
         # Nothing is unusual: what is furthest out, or the size, which any graph has.
         order = np.lexsort([-self.raw[i] * self.plain, -weighted])
-        found = found or self._told(i, order, self._furthest, min(most, N_FURTHEST))
+        found = found or self._told(i, order, self._furthest, most)
         return found or [self._ranked(0, self._reason(i, 0), 0.0)]
 
     def _told(
@@ -195,14 +194,14 @@ class Profiles:
         return NONE if self._is_usual(i, j) else self._reason(i, j, stated)
 
     def _furthest(self, i: int, j: int, stated: Set[str]) -> Reason:
-        """How many known graphs a usual number is higher, or lower, than; if more than half."""
+        """How many known graphs a usual number is higher, or lower, than; if it is most."""
         value, known, near = self._compared(i, j)
         sides = {"higher": value > known + near, "lower": value < known - near}
         side, n = max(
             ((x, np.count_nonzero(is_so)) for x, is_so in sides.items()), key=lambda x: x[1]
         )
         n_known = np.count_nonzero(~np.isnan(known))
-        if not self.columns[j].both or 2 * n <= n_known:
+        if not self.columns[j].both or n < FAR * n_known:
             return NONE
         reason = self._reason(i, j)
         text, usually, _ = reason.text.rpartition("; usually ")

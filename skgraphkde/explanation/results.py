@@ -70,7 +70,7 @@ class Judgement(NamedTuple):
             return self.unusual[0].text
         weak = [as_fact(x.text) for x in self.reasons[:N_WEAK] if x.strength > 0 or self.is_anomaly]
         if weak:
-            return in_two_lines("no single thing stands out; most of all: ", weak)[0]
+            return in_two_lines("no strong sign; weak ones: ", weak)[0]
         return None
 
     @property

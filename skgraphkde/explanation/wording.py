@@ -1,4 +1,4 @@
-"""Wording: node features, nodes and edges -> their names in reasons; verdicts -> sentences."""
+"""Wording: node features, nodes and edges -> their names in reasons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skgraphkde.detectors.model import GraphModel
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import (
@@ -22,7 +21,6 @@ from skgraphkde.graphs.naming import (
 from skgraphkde.graphs.random_walks import STEPS
 from skgraphkde.graphs.schema import FittedSchema
 from skgraphkde.graphs.words import Words
-from skgraphkde.views.anomalies import Confirmed
 from skgraphkde.views.categories import CategoryCounts, compared_words, edge_name, edge_words
 
 # Characters of a reason: two lines. The rest opens.
@@ -345,21 +343,3 @@ def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names"
             return in_order
         found = len(in_order)
     raise ValueError(f"{what} must have one name for each of {n} {of}, got {found}")
-
-
-def learned_words(model: GraphModel) -> list[str]:
-    """What a model has learned from verdicts, in sentences; none if it has not."""
-    confirmed = model.first(Confirmed)
-    if confirmed is None:
-        return []
-    n = len(confirmed.anomalies_)
-    noun = "anomaly" if n == 1 else "anomalies"
-    of_titles: dict[str, list[float]] = {}
-    for view, weight in zip(model.views, model.view_weights.tolist(), strict=True):
-        of_titles.setdefault(view.titled(model.references.schema.words), []).append(weight)
-    order = sorted(of_titles, key=lambda title: -sum(of_titles[title]))
-    weights = "; ".join(f"{sum(of_titles[title]):.1f} {title}" for title in order)
-    return [
-        f"Learned from {n} confirmed {noun}.",
-        f"Weights of the views, 1 on average: {weights}.",
-    ]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Characters of a name among others.
 LONGEST = 100
+# Bonds, as RDKit names them, and people do not.
+BONDS = ("SINGLE", "DOUBLE", "TRIPLE", "AROMATIC")
 # What nine in ten have is between these quantiles, and usual.
 USUAL = (0.05, 0.95)
 # A number this many times smaller than another beside it is 0 but for rounding.
@@ -134,7 +136,7 @@ def legible(value: Any) -> str:
     >>> legible("org:resource"), legible(-1), legible("x, kind=B"), legible("A ")
     ('org:resource', '-1', "'x, kind=B'", "'A '")
     """
-    text = str(value)
+    text = str(value).lower() if value in BONDS else str(value)
     is_one = text.strip() == text and text and not any(x in text for x in (", ", " -> ", "=", " ("))
     return text if is_one else f"'{text}'"
 

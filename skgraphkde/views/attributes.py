@@ -98,7 +98,6 @@ class Numbers(View):
     ('density', Numbers(n_points=1000))
     """
 
-    title = "its numbers"
     summary = "The node or edge whose numbers together are most unusual, or those of the graph."
     _parameter_constraints: dict = {"n_points": [at_least(2, Integral)]}
 
@@ -279,7 +278,7 @@ class Numbers(View):
         place, part = int(rows.elements[row]), rows.part
         like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
         if len(points.kinds):
-            like = "like it" if code else f"of a less common {rows.category or 'kind'}"
+            like = "like it" if code else f"{like} of a less common {rows.category or 'kind'}"
         said, ranges = [], []
         for j in told:
             _, known_range = usual(values[j], low[j], high[j])

@@ -27,8 +27,6 @@ LISTED = 5
 OFTEN_NEW = 0.05
 # Where such a share of the references has something new, it is nothing unusual.
 USUALLY_NEW = 0.1
-# Bonds, as RDKit writes them.
-BONDS = ("SINGLE", "DOUBLE", "TRIPLE", "AROMATIC")
 # A category may say who did a step if graphs have so many distinct values for each node, or more.
 OFTEN_DISTINCT = 1 / 3
 
@@ -568,8 +566,7 @@ def edge_words(names: Sequence[str], value: Any, noun: str) -> str:
     """
     if value is None:
         return f"{noun} without {names[0]}"
-    kind = compared_words(names, value)
-    return f"{kind.lower() if kind in BONDS else kind} {noun}"
+    return f"{compared_words(names, value)} {noun}"
 
 
 def edge_name(graphs: GraphBatch, code: int, start: str, end: str) -> str:

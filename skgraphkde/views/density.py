@@ -58,7 +58,6 @@ class Density(View):
     Density(distance=MMD(estimator='biased', gammas=(1, 10)))
     """
 
-    title = "its {nodes} and what is next to them"
     summary = "The nodes with their features and surroundings, compared as clouds of points."
     uses_points: ClassVar[bool] = True
     graph_data: ClassVar[tuple[str, ...]] = ()

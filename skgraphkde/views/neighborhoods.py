@@ -349,7 +349,6 @@ class Novelty(NeighborhoodView):
     ('density', Novelty(radius=3))
     """
 
-    title = "its {nodes} with all that is around them"
     summary = "Surroundings of nodes, and categories, that no known graph has."
     graph_data: ClassVar[tuple[str, ...]] = ("graph_categories",)
     uses_all_graphs = True
@@ -495,7 +494,6 @@ class Tanimoto(ComparedNeighborhoods):
     ('density', Tanimoto(radius=3))
     """
 
-    title = "its likeness to the most similar {graph}"
     summary = "The share of surroundings in common with the most similar known graph."
     has_distances: ClassVar[bool] = True
 
@@ -571,7 +569,6 @@ class Neighbors(ComparedNeighborhoods):
     ('density', Neighbors(n_neighbors=3))
     """
 
-    title = "its differences from the few most similar {graphs}"
     summary = "Differences from the nearest known graphs: surroundings that only one of both has."
     has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {

@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import ROUNDING, codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, usual_range, usually
+from skgraphkde.graphs.naming import category_text, usually
 from skgraphkde.graphs.relations import by_frequency
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
@@ -169,7 +169,6 @@ class Statistics(View):
     ('density', Statistics(n_neighbors=3))
     """
 
-    title = "the {graph} as a whole"
     summary = "The graph as a whole: size, degrees, shares of categories, means of numbers."
     has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {"n_neighbors": [at_least(1, Integral)]}
@@ -333,20 +332,17 @@ class Statistics(View):
         """The statistic and those of the references, see :meth:`View.reason`."""
         name, statistic = unusual.what, context.shared(structure)[unusual.place]
         share, n, words = float(unusual.values[0]), graph.n_nodes, graph.schema.words
+        own, known_range = usually(share, known, percent=True)
         text = in_words(name, statistic.form, [share], known)
         if statistic.form == "nodes":
-            own, known_range = usually(share, known, percent=True)
             text = f"{round(share * n)} of {n} {name} ({own}); usually {known_range}"
         if statistic.fact == "triangles":
-            others = self.table_ if unusual.own < 0 else np.delete(self.table_, unusual.own, axis=0)
-            [count], counts = _n_triangles(self.table(context)), _n_triangles(others)
-            low, high = usual_range(counts)
-            if not low <= count <= high:
-                own, known_range = usually(count, counts)
-                they = (
-                    f"{own} triangle{'s' * int(count != 1)} (three {words.nodes} linked in a ring)"
-                )
-                text = f"{they}; usually {known_range}"
+            mean, deviation = (float(x.values[0]) for x in context.shared(structure)[3:5])
+            k = round(share * n * (deviation**2 + mean**2 - mean) / 6)
+            ring = (
+                f"triangles (three {words.nodes} in a ring), {own} of what the {words.edges} allow"
+            )
+            text = f"{k} {ring}; usually {known_range}"
         return Reason(name, text, about=(statistic.fact,))
 
 
@@ -453,12 +449,6 @@ def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) 
     category, n_graphs = pairs % len(known), np.bincount(pairs % len(known))
     order = by_frequency(category, counts.astype(np.uint64))[:MOST_CATEGORIES]
     return tuple(known[i] for i in order if n_graphs[i] >= MIN_GRAPHS_PER_CATEGORY)
-
-
-def _n_triangles(table: np.ndarray) -> np.ndarray:
-    """Numbers of triangles of graphs, by their statistics."""
-    n_nodes, mean, deviation, share = np.exp(table[:, 0]), *table[:, [3, 4, 6]].T
-    return np.rint(share * n_nodes * (deviation**2 + mean**2 - mean) / 6)
 
 
 def triangles(graphs: sp.csr_array) -> np.ndarray:

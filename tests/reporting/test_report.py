@@ -317,7 +317,7 @@ def test_the_page_and_the_frame_give_the_same_reasons(detector, new, html):
     frame = results(detector, new).iloc[order]
     said = [x[2] for x in Parsed(html).rows]
     assert said == frame["reason"].fillna("nothing stands out clearly").tolist()
-    assert any(x.startswith("no single thing stands out") for x in said)
+    assert any(x.startswith("no strong sign") for x in said)
 
 
 def plant(seed, temp=20.0, kind="b"):
