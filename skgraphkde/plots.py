@@ -559,7 +559,6 @@ def _draw_part(
         if node in graph:
             style = {"va": "bottom", "fontweight": "bold"}
             _write(ax, str(number), positions[node], diameter / 2 + 2, fontsize=FONT, **style)
-    ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.12)
 
 

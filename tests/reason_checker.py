@@ -695,7 +695,7 @@ def _usually():
     return USUALLY.replace("usually (", f"(?:usually )?(?P<usually>{rank}|", 1)
 
 
-LIKE = r"(?:like it|nodes|edges|graphs|(?:nodes|edges|graphs) of a less common \w+)"
+LIKE = r"(?:like it|nodes|edges|graphs|(?:(?:nodes|edges|graphs) )?of a less common \w+)"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"
@@ -753,7 +753,7 @@ Checker.PATTERNS = [
     (r"(?P<n>\d+) edges never seen: (?P<names>.+)", Checker.new),
     (r"(?P<steps>\d+) nodes in an order never seen: (?P<names>.+)", Checker.new),
     (
-        rf"{OWN} in common with the most similar graph, .+; {_usually()}",
+        rf"{OWN} of surroundings in common with the most similar graph, .+; {_usually()}",
         Checker.most_similar,
     ),
     (

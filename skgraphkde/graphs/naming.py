@@ -129,15 +129,16 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
 
 
 def legible(value: Any) -> str:
-    """A category as text; quoted if it has blanks around it, or would read as several names.
+    """A category as text; quoted if it has blanks around it, no letter, or reads as several.
 
     Examples
     --------
-    >>> legible("org:resource"), legible(-1), legible("x, kind=B"), legible("A ")
-    ('org:resource', '-1', "'x, kind=B'", "'A '")
+    >>> legible("org:resource"), legible(-1), legible("x, kind=B"), legible("A "), legible("-")
+    ('org:resource', '-1', "'x, kind=B'", "'A '", "'-'")
     """
     text = str(value).lower() if value in BONDS else str(value)
-    is_one = text.strip() == text and text and not any(x in text for x in (", ", " -> ", "=", " ("))
+    is_one = text.strip() == text and any(map(str.isalnum, text))
+    is_one &= not any(x in text for x in (", ", " -> ", "=", " ("))
     return text if is_one else f"'{text}'"
 
 

@@ -278,11 +278,12 @@ class Numbers(View):
         place, part = int(rows.elements[row]), rows.part
         like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
         if len(points.kinds):
-            like = "like it" if code else f"{like} of a less common {rows.category or 'kind'}"
+            some = f"{like} of" if len(told) == 1 else "of"  # two lines are too short for all
+            like = "like it" if code else f"{some} a less common {rows.category or 'kind'}"
         said, ranges = [], []
         for j in told:
             _, known_range = usual(values[j], low[j], high[j])
-            if len(told) == 1:  # else two lines are too short
+            if len(told) == 1:
                 _, known_range = usually(values[j], others[:, j])
             if not code or self._is_finer(part):
                 known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} {like}"

@@ -539,8 +539,8 @@ class Tanimoto(ComparedNeighborhoods):
         share, known_range = usually(score[0], 1 - known, percent=True)
         name = known_name(self.references_, int(index[0]))
         text = (
-            f"{share} in common with the most similar {graph.schema.words.graph}, {name}; "
-            f"usually {known_range}"
+            f"{share} of surroundings in common with the most similar {graph.schema.words.graph}, "
+            f"{name}; usually {known_range}"
         )
         return Reason(self.name, text, about=("neighborhoods",))
 

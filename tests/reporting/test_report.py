@@ -467,10 +467,10 @@ def test_words_of_experts_are_in_the_last_section(new, given, monkeypatch):
     main = html[html.index("<body>") : html.index("</main>")]
     before, section = main.split("<details><summary>For statisticians</summary>")
     assert section.rstrip().endswith("</dl>\n</details>\n</section>")
-    for word in ("box plot", "fence", "animoto", "clouds of points", "kernel", "p-values"):
+    for word in ("box plot", "fence", "animoto", "MMD", "kernel", "p-values"):
         assert word not in before
     assert "box plot" in section
-    assert "clouds of points" in section
+    assert "MMD" in section
 
 
 def test_no_spreadsheet_runs_what_the_page_saves(detector, new):

@@ -211,7 +211,7 @@ def test_numbers_of_a_graph_are_compared_with_graphs_of_the_same_category():
         ({"node_numbers": "ms", "node_categories": ("kind", "who")}, "in 240 nodes"),
         (
             {"graph_numbers": "sum", "graph_categories": "land"},
-            "in 16 of a less common land",
+            "in 16 graphs of a less common land",
         ),
     ],
 )
