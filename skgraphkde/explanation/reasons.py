@@ -201,7 +201,7 @@ class Profiles:
             ((x, np.count_nonzero(is_so)) for x, is_so in sides.items()), key=lambda x: x[1]
         )
         n_known = np.count_nonzero(~np.isnan(known))
-        if not self.columns[j].both or n < FAR * n_known:
+        if not self.columns[j].both or n <= FAR * n_known:
             return NONE
         reason = self._reason(i, j)
         text, usually, _ = reason.text.rpartition("; usually ")
