@@ -195,13 +195,13 @@ class Profiles:
 
     def _furthest(self, i: int, j: int, stated: Set[str]) -> Reason:
         """How many known graphs a usual number is higher, or lower, than; if it is most."""
+        if not self.columns[j].both:
+            return NONE
         value, known, near = self._compared(i, j)
-        sides = {"higher": value > known + near, "lower": value < known - near}
-        side, n = max(
-            ((x, np.count_nonzero(is_so)) for x, is_so in sides.items()), key=lambda x: x[1]
-        )
+        n_below, n_above = np.sum(known < value - near), np.sum(known > value + near)
+        side, n = ("higher", n_below) if n_below > n_above else ("lower", n_above)
         n_known = np.count_nonzero(~np.isnan(known))
-        if not self.columns[j].both or n <= FAR * n_known:
+        if n <= FAR * n_known:
             return NONE
         reason = self._reason(i, j)
         text, usually, _ = reason.text.rpartition("; usually ")

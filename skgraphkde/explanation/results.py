@@ -69,9 +69,7 @@ class Judgement(NamedTuple):
         if self.unusual:
             return self.unusual[0].text
         weak = [as_fact(x.text) for x in self.reasons[:N_WEAK] if x.strength > 0 or self.is_anomaly]
-        if weak:
-            return in_two_lines("no strong sign; weak ones: ", weak)[0]
-        return None
+        return in_two_lines("no strong sign; weak ones: ", weak)[0] if weak else None
 
     @property
     def codes(self) -> str:

@@ -181,7 +181,7 @@ def render(
     """
     are_known = any(row.judged.own >= 0 for row in graphs)  # each was judged by the others
     verdicts = detector.verdicts_ if are_known else np.zeros(len(graphs))
-    rows = _with_rises(_with_verdicts(_with_selection(graphs, alpha), verdicts), earlier)
+    rows = _with_rises(_with_selection(graphs, alpha, verdicts), earlier)
     entries, small_groups = _entries(rows, groups)
     given = [row for row in rows if row.given]
     grouped = [graphs[i].judged.own for members, _ in groups for i in members.tolist()]
@@ -313,21 +313,17 @@ def _inert(text: str | None) -> str | None:
     return f"'{text}" if text and FORMULA.match(text) else text
 
 
-def _with_selection(graphs: list[Row], alpha: float) -> list[Row]:
-    """All rows, those that are selected marked, the lowest scores first."""
+def _with_selection(graphs: list[Row], alpha: float, verdicts: np.ndarray) -> list[Row]:
+    """All rows, the lowest scores first, with what is selected and the verdicts of people."""
     selected = np.zeros(len(graphs), dtype=bool)
     p_values = [row.judged.p_value for row in graphs]
     if None not in p_values:
         selected = discoveries(np.array(p_values), alpha)
-    rows = [row._replace(is_selected=x) for row, x in zip(graphs, selected.tolist(), strict=True)]
+    given = [{-1: "anomaly", 0: "", 1: "normal"}[int(verdict)] for verdict in verdicts]
+    both = zip(graphs, selected.tolist(), given, strict=True)
+    rows = [row._replace(is_selected=x, given=verdict) for row, x, verdict in both]
     rows.sort(key=lambda row: (row.judged.decision, row.number))
     return [row._replace(rank=rank) for rank, row in enumerate(rows, 1)]
-
-
-def _with_verdicts(rows: list[Row], verdicts: np.ndarray) -> list[Row]:
-    """The rows with the verdicts of people."""
-    words = {-1: "anomaly", 0: "", 1: "normal"}
-    return [row._replace(given=words[int(verdicts[row.number])]) for row in rows]
 
 
 def _digits(scores: np.ndarray, offset: float) -> int:
