@@ -42,8 +42,8 @@ SELDOM = ("new", "rare")
 FAR = 0.75
 # No reason, after all.
 NONE = Reason("", "")
-# Weaker reasons are nothing unusual.
-WEAKEST = 1.0
+# Weaker reasons are nothing unusual, such as those in the usual ranges.
+WEAKEST, USUAL = 1.0, 0.99
 # Larger strengths are cut to this one.
 STRONGEST = 100.0
 # How often a strength counts when reasons are put in order: what was never seen comes before one
@@ -170,8 +170,10 @@ class Profiles:
         for k, reason in zip(seldom, in_order, strict=True):
             found[k] = reason
         # Nothing is unusual: what is furthest out, or the size, which any graph has.
-        order = np.lexsort([-self.raw[i] * self.plain, -weighted])
-        found = found or self._told(i, order, self._furthest, most)
+        if not found:
+            order = np.lexsort([-self.raw[i] * self.plain, -weighted])
+            found = self._told(i, order, self._furthest, most)
+            found = [x._replace(strength=min(x.strength, USUAL)) for x in found]
         return found or [self._ranked(0, self._reason(i, 0), 0.0)]
 
     def _told(
