@@ -139,6 +139,7 @@ def test_what_cannot_be_explained(graphs):
         (4.0, [4.0], ("4", "4")),
         (1.5851, [1.5853], ("1.5851", "1.5853, never less")),
         (1.2, np.repeat([-3.47e-18, 3.47e-18], 10), ("1.2", "0, never more")),  # rounding
+        (3.0, [], ("3", "none")),
         (1e-9, [2e-9], ("1e-09", "2e-09, never less")),
     ],
 )

@@ -117,9 +117,11 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
     (('20', '0 to 9, never more'), ('8', '3 to 9'))
     """
     own_text, text = usual(own, *usual_range(known), percent=percent)
-    least, most = np.fmin.reduce(known), np.fmax.reduce(known)  # NaN if there are none
+    if text == "none":  # no number is known
+        return own_text, text
+    least, most = np.nanmin(known), np.nanmax(known)
     end, more, at = (most, "more", "at most") if own > most else (least, "less", "at least")
-    if text == "none" or least <= own <= most or np.isclose(own, end, ROUNDING, 0):
+    if least <= own <= most or np.isclose(own, end, ROUNDING, 0):
         return own_text, text
     end_text = usual(own, end, end, percent=percent)[1]
     beyond = f"never {more}" if end_text in text.split(" to ") else f"{at} {end_text}"
