@@ -23,6 +23,7 @@ from sklearn.manifold import smacof
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import number as printed
 from skgraphkde.graphs.naming import printable
 from skgraphkde.graphs.readers import read_graphs
 
@@ -107,7 +108,7 @@ def plot_scores(
     >>> from skgraphkde.plots import plot_scores
     >>> ax = plot_scores([3.1, 2.9, 2.4, -1000], offset=1.5)
     >>> [text.get_text() for text in ax.texts]
-    ['1 below 1.5']
+    ['1 far lower: -1000']
     >>> plt.close(ax.figure)
     """
     scores = _check_numbers(scores, "scores")
@@ -137,7 +138,9 @@ def plot_scores(
             bars[0].set_hatch("////")
         near = len(edges) // 3  # as far as the text goes
         highest = max(bar.get_height() for bars in ax.containers for bar in bars[:near])
-        ax.text(edges[0], highest, f"{is_far.sum()} below {lowest:.3g}", va="bottom")
+        ends = dict.fromkeys(map(printed, (scores.min(), scores[is_far].max())))
+        text = f"{is_far.sum()} far lower: {' to '.join(ends)}"
+        ax.text(edges[0], highest, text, va="bottom")
     return ax
 
 
@@ -147,7 +150,6 @@ def plot_map(
     offset: float | None = None,
     y: Any = None,
     *,
-    known: Any = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a map of at least 3 graphs in the plane: similar graphs are close together.
@@ -162,9 +164,6 @@ def plot_map(
         The result of ``detector.pairwise_distances``.
     scores, offset, y, ax
         As in :func:`plot_scores`. Without an offset there are no verdicts.
-    known : array-like of shape (n_graphs,), bool, default=None
-        Graphs among which the others are shown, such as those of fit: crosses, whatever their
-        verdicts.
 
     Returns
     -------
@@ -191,14 +190,13 @@ def plot_map(
     if len(D) < 3 or not D.any():
         raise ValueError(f"a map needs at least 3 graphs, not all alike, got {len(D)}")
     scores = _check_numbers(scores, "scores")
-    check_consistent_length(D, scores, known)
+    check_consistent_length(D, scores)
     y = _check_target(y, scores)
     scaling = KernelPCA(2, kernel="precomputed", eigen_solver="arpack", random_state=0)
     left, up = smacof(D, init=scaling.fit_transform(-0.5 * D**2), n_init=1)[0].T
     classes = y
     if y is None and offset is not None:
         classes = np.where(scores < offset, -1, 1)
-    is_new = np.ones(len(D), dtype=bool) if known is None else ~np.asarray(known, dtype=bool)
     values = np.maximum(scores, lowest_shown(scores, offset, y))
     # The lowest score is not white.
     shades: Style = {
@@ -207,11 +205,7 @@ def plot_map(
         "vmax": values.max(),
     }
     ax = _open_axes(ax)
-    if known is not None:
-        cross: Style = {"s": 16, "marker": "x", "label": "known"}
-        ax.scatter(left[~is_new], up[~is_new], c=values[~is_new], **cross, **shades)
     for rows, label, color, marker in _groups(classes, len(D)):
-        some = rows & is_new
         look: Style = {
             "s": 36,
             "label": label,
@@ -219,7 +213,7 @@ def plot_map(
             "edgecolor": color,
             "linewidth": 1.5,
         }
-        points = ax.scatter(left[some], up[some], c=values[some], **look, **shades)
+        points = ax.scatter(left[rows], up[rows], c=values[rows], **look, **shades)
     ax.figure.colorbar(points, ax=ax, label="score")
     if y is not None and offset is not None:
         ring: Style = {
@@ -255,7 +249,6 @@ def plot_graph(
     ax: Axes | None = None,
     vmax: float | None = None,
     colorbar: bool = True,
-    legend: bool = True,
     marked: Sequence[tuple[int, int]] = (),
     outlined: Sequence[int] = (),
     numbered: Sequence[int] = (),
@@ -289,9 +282,6 @@ def plot_graph(
         Colors of contributions range from -vmax to vmax. None takes the largest absolute one.
     colorbar : bool, default=True
         Draw a color bar, if there are values.
-    legend : bool, default=True
-        Draw a legend below the graph: categories of edges, and the part of a large graph that is
-        shown.
     marked : sequence of (int, int), default=()
         Edges to mark, by the numbers of their nodes, such as those of
         :func:`skgraphkde.explanation.explain`.
@@ -363,8 +353,7 @@ def plot_graph(
         nodes = _nodes_to_draw(batch, kinds, importance, centers)
         looks = _looks(batch, edge_categories)
         _draw_part(ax, batch, kinds, nodes, colors, looks, marked, outlined, numbered)
-        if legend:
-            _draw_legend(ax, batch, nodes, looks)
+        _draw_legend(ax, batch, nodes, looks)
     ax.axis("off")
     if mappable is not None and colorbar:
         label, ticks = "contribution to the squared distance", None
@@ -570,7 +559,6 @@ def _draw_part(
         if node in graph:
             style = {"va": "bottom", "fontweight": "bold"}
             _write(ax, str(number), positions[node], diameter / 2 + 2, fontsize=FONT, **style)
-    ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.12)
 
 

@@ -6,13 +6,14 @@ categories count together.
 
 import re
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import networkx as nx
 import numpy as np
 
 NUMBER = r"-?\d*\.?\d+(?:e[+-]?\d+)?%?"
-USUALLY = rf"usually (none|{NUMBER}(?: to {NUMBER})?)"
+BEYOND = rf"at most {NUMBER}|at least {NUMBER}|never more|never less"
+USUALLY = rf"usually (none|{NUMBER}(?: to {NUMBER})?(?:, (?:{BEYOND}))?)"
 KIND = r"(?: \((?P<kind>[^()]*)\)| (?P<other>of other kinds))?"
 FEWEST = {"node": 5, "edge": 5, "graph": 10}  # graphs with a kind, or it is a rare one
 
@@ -106,10 +107,23 @@ class Checker:
 
     def _range(self, usually, known, own=None):
         known = [x for x in known if x is not None and not np.isnan(x)]
+        if rank := re.match(r"(higher|lower) than in (\d+) of (\d+)", usually):
+            sign, near = 1 if rank[1] == "higher" else -1, 1e-6 * max(map(abs, known))
+            n = sum(sign * (own - x) > near for x in known)
+            return None if (n, len(known)) == (int(rank[2]), int(rank[3])) else f"{n} for {usually}"
         if not known or usually == "none":
             return None if not known and usually == "none" else f"{known} for {usually}"
         ends = quantiles(known)
+        usually, _, beyond = usually.partition(", ")
         texts = usually.split(" to ") if " to " in usually else [usually, usually]
+        is_beyond = own is not None and not min(known) <= own <= max(known)
+        if bool(beyond) > is_beyond:
+            return f"{own} beyond {min(known)} to {max(known)}: {beyond}"
+        if beyond:
+            end = max(known) if beyond.endswith("more") or "most" in beyond else min(known)
+            at = beyond.split()[-1]
+            if not any(is_close(x, end) for x in (texts if beyond.startswith("never") else [at])):
+                return f"{beyond} is {end}"
         if not all(map(is_close, texts, ends)):
             return f"usually {ends.tolist()}"
         if own is not None and ends[0] <= own <= ends[1]:
@@ -191,9 +205,15 @@ class Checker:
         a, b = (self._words(graph.nodes[x], at_ends) for x in (u, v))
         if not self.directed:
             a, b = sorted((a, b))
-        names, arrow = self.schema.edge_categories, "->" if self.directed else "-"
-        line = f"-{self._words(graph.edges[u, v], names)}{arrow}" if names else arrow
-        return f"{a} {line} {b}"
+        ends = f"{a} -> {b}" if self.directed else f"{a} - {b}"
+        return f"{self._kind(graph.edges[u, v])}{ends}"
+
+    def _kind(self, data):
+        """The categories of an edge, before it."""
+        names = self.schema.edge_categories
+        if len(names) == 1 and data.get(names[0]) is None:
+            return f"edge without {names[0]} "
+        return f"{self._words(data, names)} edge " if names else ""
 
     def _edge_kinds(self, data):
         """An edge by each of its categories, and last by all."""
@@ -233,11 +253,10 @@ class Checker:
         """A node with all that is next to it, as they are written."""
         before, after = Counter(), Counter()
         for u, w, data in graph.edges(data=True):
-            kinds = self.schema.edge_categories
-            line = f"-{self._words(data, kinds)}- " if kinds else ""
+            by = f" by {self._kind(data)}".rstrip() if self.schema.edge_categories else ""
             for x, y, near in ((u, w, after), (w, u, before if self.directed else after)):
                 if x == v:
-                    near[f"{line}{self._words(graph.nodes[y], names)}"] += 1
+                    near[f"{self._words(graph.nodes[y], names)}{by}"] += 1
         into, out = (
             " and ".join(f"{x} ({n} times)" if n > 1 else x for x, n in sorted(near.items()))
             for near in (before, after)
@@ -314,8 +333,8 @@ class Checker:
     def missing(self, name, only, own, total, part, percent, usually, kind, other):
         if other:
             return None
-        low = number(usually.split(" to ")[0])
-        if (own == "none" or only is not None) != (number(percent) < low):
+        low = number(re.split(" to |, ", usually)[0]) if usually[0] in "0123456789" else None
+        if low is not None and (own == "none" or only is not None) != (number(percent) < low):
             return f"{only} {own} of {total} is {percent}"
         own = own.replace("none", "0")
         return self._share(lambda x: self._lacks(x, name, part, kind), own, total, percent, usually)
@@ -346,12 +365,17 @@ class Checker:
             return {
                 "how much numbers of neighbors differ among nodes": np.std(degrees),
                 "most neighbors of one node": max(degrees),
-                "share of chains of three nodes that close to a triangle": nx.transitivity(simple),
                 "number of separate pieces": n_pieces,
-                "closed rounds of edges": simple.number_of_edges() - len(simple) + n_pieces,
+                "edges that close a loop": simple.number_of_edges() - len(simple) + n_pieces,
             }[name]
 
         return self._number(value, own, usually)
+
+    def triangles(self, n, own, usually):
+        found = sum(nx.triangles(nx.Graph(self.graph)).values()) / 3
+        if found != int(n):
+            return f"{n} triangles are {found}"
+        return self._number(lambda x: nx.transitivity(nx.Graph(x)), own, usually)
 
     def ends(self, own, total, what, percent, usually):
         def count(graph):
@@ -411,13 +435,10 @@ class Checker:
         all_names = re.findall(r"((?:[^,(]|\([^)]*\)|, here )+)(?:, |$)", names)
         edges, count, ends = [], 0, set()
         for name in all_names:
-            parts = (
-                re.split(r" (-(?:[^ ]* \([^)]*\)|[^ ]*)->|->) ", name) if self.directed else [name]
-            )
-            parts = parts if len(parts) > 1 else [name]
-            whole = [name] if len(parts) == 1 else [
-                " ".join(parts[i : i + 3]) for i in range(0, len(parts) - 2, 2)
-            ]  # fmt: skip
+            kind, steps_ = re.fullmatch(r"(.+ edge (?=.* -> ))?(.*)", name).groups(default="")
+            parts = steps_.split(" -> ")
+            ways = [f"{kind}{a} -> {b}" for a, b in pairwise(parts)]
+            whole = ways if len(ways) > 1 else [name]
             edges += whole
             for one in whole:
                 base = self._own_name(one)
@@ -633,7 +654,8 @@ class Checker:
                     else:
                         rows.append(row)
             elif match := re.fullmatch(
-                r"of edge(?: (.+?))? (?:from|between) (\d+).* (?:to|and) (\d+).*", where
+                r"of (?:(.+) )?edge(?: without \w+)? (?:from|between) (\d+).* (?:to|and) (\d+).*",
+                where,
             ):
                 part = "edge"
                 for u, v, data in graph.edges(data=True):
@@ -668,15 +690,16 @@ class Checker:
         return rows, None if own is None else own[1] | {"kind of it": own[0]}, part
 
 
-def _usually(name="usually"):
-    return USUALLY.replace("(", f"(?P<{name}>", 1)
+def _usually():
+    rank = r"(?:higher|lower) than in \d+ of \d+ other graphs"
+    return USUALLY.replace("usually (", f"(?:usually )?(?P<usually>{rank}|", 1)
 
 
-LIKE = r"(?:like it|nodes|edges|graphs|of a less common \w+)"
+LIKE = r"(?:like it|nodes|edges|graphs|(?:(?:nodes|edges|graphs) )?of a less common \w+)"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"
-WHERE = r"(?P<where>(?:of (?:node|edge) .+?|of the graph|with .+?))"
+WHERE = r"(?P<where>(?:of (?:node|(?:[^;:]+ )?edge) .+?|of the graph|with .+?))"
 Checker.PATTERNS = [
     (rf"{OWN} nodes?; {_usually()}", Checker.size),
     (rf"no edges at all; {_usually()}", Checker.no_edges),
@@ -703,8 +726,8 @@ Checker.PATTERNS = [
     ),
     (rf"average (?P<name>.+) of (?P<part>nodes|edges){KIND}: {OWN}; {_usually()}", Checker.mean),
     (
-        rf"{OWN} of ways of (?P<steps>\d) edges(?P<along> along their directions)? end where they "
-        rf"began; {_usually()}",
+        rf"{OWN} of random trips over (?P<steps>\d) edges(?P<along> along their directions)? end "
+        rf"where they began; {_usually()}",
         Checker.walks,
     ),
     (
@@ -715,9 +738,13 @@ Checker.PATTERNS = [
     (rf"{OF} nodes without neighbors {PERCENT}; {_usually()}", Checker.isolated),
     (
         r"(?P<name>how much numbers of neighbors differ among nodes|most neighbors of one node|"
-        r"share of chains of three nodes that close to a triangle|number of separate pieces|"
-        rf"closed rounds of edges): {OWN}; {_usually()}",
+        rf"number of separate pieces|edges that close a loop): {OWN}; {_usually()}",
         Checker.statistic,
+    ),
+    (
+        rf"(?P<n>\d+) triangles \(three nodes in a ring\), {OWN} of what the edges allow; "
+        rf"{_usually()}",
+        Checker.triangles,
     ),
     (r"(?P<how>rare|unusual): (?P<names>.+)", Checker.rare),
     (r"no edge (?P<names>.+ \(unlike .+\).*)", Checker.lacking),
@@ -726,7 +753,7 @@ Checker.PATTERNS = [
     (r"(?P<n>\d+) edges never seen: (?P<names>.+)", Checker.new),
     (r"(?P<steps>\d+) nodes in an order never seen: (?P<names>.+)", Checker.new),
     (
-        rf"{OWN} in common with the most similar graph, .+; {_usually()}",
+        rf"{OWN} of surroundings in common with the most similar graph, .+; {_usually()}",
         Checker.most_similar,
     ),
     (

@@ -103,7 +103,7 @@ def check_reasons(seed):
     for graphs, frame, own in frames:
         for row in frame.itertuples():
             i = row.graph if own == 0 else -1
-            if row.strength > 0:
+            if row.strength > 0 or " than in " in row.reason:
                 found = checker.check(graphs[row.graph], i, row)
                 if found is not None:
                     false.append((seed, row.graph, i, row.reason, found))

@@ -115,7 +115,7 @@ def find(
             page.add_all(known, names, ids, own)
         judged = [row.judged for row in page.listed]
         with files.stage("Drawing"), open_output(output) as file:
-            file.write(page.html(files.skipped, marked.ranks))
+            file.write(page.html(files.skipped, marked.ranks, files.notes))
         groups = page.groups
     else:
         with files.stage("Judging"):
@@ -205,7 +205,7 @@ def report(
     with files.stage("Judging"):
         page.add_all(fitted.read(batch), batch.names or (), ids)
     with files.stage("Drawing"), open_output(output) as file:
-        file.write(page.html(files.skipped))
+        file.write(page.html(files.skipped, notes=files.notes))
     n_anomalies = sum(row.judged.is_anomaly for row in page.listed)
     of_all = f"{n_anomalies} of {fitted.schema_.words.counted(len(batch), 'graph')}"
     echo(f"{of_all} stand{'s' if n_anomalies == 1 else ''} out: {output}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 import zipfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -61,12 +62,20 @@ class GraphFiles:
         self.skip_errors, self.quiet = skip_errors, quiet
         self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
+        self.notes = dict[str, None]()  # warnings of what was read
 
     def read(
         self, schema: GraphSchema | FittedSchema | str | None
     ) -> tuple[GraphBatch, list[list]]:
         """The graphs, named by their files, and the ids of the nodes of each."""
-        with self.stage("Reading"):
+        show = warnings.showwarning
+
+        def note(message: Any, *rest: Any, **named: Any) -> None:
+            self.notes[message_of(message)] = None
+            show(message, *rest, **named)
+
+        with self.stage("Reading"), warnings.catch_warnings():
+            warnings.showwarning = note
             self.sources = self._sources()
             self._check_outputs()
             return read_batch_and_ids(self.sources, schema, self.on_error, self.options)

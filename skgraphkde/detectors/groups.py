@@ -19,7 +19,7 @@ from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, printable
-from skgraphkde.views.categories import Vocabulary, compared_words
+from skgraphkde.views.categories import Vocabulary, compared_words, edge_name
 from skgraphkde.views.neighborhoods import (
     Neighborhoods,
     NeighborhoodView,
@@ -145,16 +145,10 @@ def _pairs(graphs: GraphBatch, vocabulary: Vocabulary, name: str, values: tuple)
     edge = np.zeros_like(source) if graphs.edge_labels is None else np.asarray(graphs.edge_labels)
     pairs, thing = np.unique([source, target, edge], axis=1, return_inverse=True)
     texts = [vocabulary.words_of((name,), (value,)) for value in distinct]
-    arrow = "->" if graphs.directed else "-"
 
     def words(i: int) -> str:
-        u, v, e = pairs[:, i].tolist()
-        line = arrow
-        if graphs.edge_labels is not None:
-            kind = compared_words(graphs.schema.edge_categories, graphs.edge_label_names[e])
-            line = f"-{kind}{arrow}"
-        a, b = (texts[u], texts[v]) if graphs.directed else sorted((texts[u], texts[v]))
-        return f"{a} {line} {b}"
+        u, v, code = pairs[:, i].tolist()
+        return edge_name(graphs, code, texts[u], texts[v])
 
     return Things(_owners(thing.ravel(), graphs.graph_of_arc, len(graphs)), words)
 

@@ -6,7 +6,7 @@ Each reason is said in words, with the nodes and edges that it concerns.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,8 +36,14 @@ ROUNDING = 1e-6
 EDGES = 1
 # Kinds of reasons that are true of the nodes that they name, and of no others.
 POINTED = ("new", "rare", "extreme")
-# Weaker reasons are nothing unusual.
-WEAKEST = 1.0
+# Kinds of reasons that name what few or no known graphs have.
+SELDOM = ("new", "rare")
+# A usual number is told if it is beyond so large a share of the known ones.
+FAR = 0.75
+# No reason, after all.
+NONE = Reason("", "")
+# Weaker reasons are nothing unusual, such as those in the usual ranges.
+WEAKEST, USUAL = 1.0, 0.99
 # Larger strengths are cut to this one.
 STRONGEST = 100.0
 # How often a strength counts when reasons are put in order: what was never seen comes before one
@@ -132,6 +138,8 @@ class Profiles:
         self.strengths = np.minimum(strengths, STRONGEST)
         self.plain = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
         self.words = self.properties.words
+        is_sample = len(self.properties.known) < model.n_training_graphs
+        self.others = f"{'sampled' if is_sample else 'other'} {self.words.graphs}"
         constant = np.where(self.properties.is_constant, CONSTANT, 1.0)
         self.weights = np.minimum(self.plain * constant, NEVER_SEEN)
         single = {x for x, (_, category) in self.properties.counts.about.items() if category}
@@ -152,22 +160,56 @@ class Profiles:
         order = order[strengths[order] > 0]
         if not self.graphs.n_edges_per_graph[i]:  # of which all else follows
             order = np.append(order[order == EDGES], order[order != EDGES])
+        found = self._told(i, order, self._unusual, most)
+        seldom = [k for k, x in enumerate(found) if x.kind in SELDOM]
+        # What was never seen comes before what is rare, and this before the unusual.
+        in_order = sorted(
+            (found[k] for k in seldom),
+            key=lambda x: (not x.is_unusual, x.kind != "new", not x.text.startswith("rare")),
+        )
+        for k, reason in zip(seldom, in_order, strict=True):
+            found[k] = reason
+        # Nothing is unusual: what is furthest out, or the size, which any graph has.
+        if not found:
+            order = np.lexsort([-self.raw[i] * self.plain, -weighted])
+            found = self._told(i, order, self._furthest, most)
+            found = [x._replace(strength=min(x.strength, USUAL)) for x in found]
+        return found or [self._ranked(0, self._reason(i, 0), 0.0)]
+
+    def _told(
+        self, i: int, order: np.ndarray, say: Callable[..., Reason], most: int
+    ) -> list[RankedReason]:
+        """The first reasons that have words, but those that repeat what others before them say."""
         found: list[RankedReason] = []
         stated: set[str] = set()
         for j in order.tolist():
-            if self._is_usual(i, j):
-                continue
-            reason = self._reason(i, j, stated)
-            if not reason.text:
-                continue
+            reason = say(i, j, stated)
             about = set(reason.about or (reason.what,))
-            if 2 * len(about - stated) >= len(about):
+            if reason.text and 2 * len(about - stated) >= len(about):
                 stated |= about
-                found.append(self._ranked(j, reason, float(strengths[j])))
+                found.append(self._ranked(j, reason, float(self.strengths[i, j].round(9))))
             if len(found) == most:
                 break
-        # Nothing is unusual: the size, which any graph has.
-        return found or [self._ranked(0, self._reason(i, 0), 0.0)]
+        return found
+
+    def _unusual(self, i: int, j: int, stated: Set[str]) -> Reason:
+        return NONE if self._is_usual(i, j) else self._reason(i, j, stated)
+
+    def _furthest(self, i: int, j: int, stated: Set[str]) -> Reason:
+        """How many known graphs a usual number is higher, or lower, than; if it is most."""
+        if not self.columns[j].both:
+            return NONE
+        value, known, near = self._compared(i, j)
+        n_below, n_above = np.sum(known < value - near), np.sum(known > value + near)
+        side, n = ("higher", n_below) if n_below > n_above else ("lower", n_above)
+        n_known = np.count_nonzero(~np.isnan(known))
+        if n <= FAR * n_known:
+            return NONE
+        reason = self._reason(i, j)
+        text, usually, _ = reason.text.rpartition("; usually ")
+        if not usually:
+            return NONE
+        return reason._replace(text=f"{text}; {side} than in {n} of {n_known} {self.others}")
 
     def _ranked(self, j: int, reason: Reason, strength: float) -> RankedReason:
         text, more, where = shown(reason.text, LONGEST), reason.more, (reason.nodes, reason.edges)
@@ -180,13 +222,17 @@ class Profiles:
 
     def _is_usual(self, i: int, j: int) -> bool:
         """True if the reason would be a range that has the number, or would be told as missing."""
-        value, known = self._n_edges(i) if j == EDGES else (self.values[i, j], self._known(i, j))
         if self.columns[j].kind in WITHOUT_RANGES:
             return False
+        value, known, near = self._compared(i, j)
         low, high = usual_range(known)
-        near = ROUNDING * np.nanmax(abs(known), initial=0.0)
         is_missing = self.properties.is_label[j] and value == 0
         return bool(low - near <= value <= high + near or is_missing)
+
+    def _compared(self, i: int, j: int) -> tuple[float, np.ndarray, float]:
+        """A property of a graph and of the references, as reasons write it, and its rounding."""
+        value, known = self._n_edges(i) if j == EDGES else (self.values[i, j], self._known(i, j))
+        return value, known, ROUNDING * np.nanmax(abs(known), initial=0.0)
 
     def _known(self, i: int, j: int) -> np.ndarray:
         """A property of the references, without that of the graph itself."""
@@ -255,10 +301,8 @@ class Profiles:
         n = graph.n_nodes
         if feature.form == "missing" and feature.of == "edge":
             n = self.properties.n_edges(graph, feature)
-        is_sample = len(self.properties.known) < self.model.n_training_graphs
-        others = f"{'sampled' if is_sample else 'other'} {self.words.graphs}"
         own, known = own * scale + mean, known * scale + mean
-        text = feature_words(feature, own, known, n, self.words, others)
+        text = feature_words(feature, own, known, n, self.words, self.others)
         return Reason(feature.name, text, tuple(most.tolist()), about=(feature.fact,))
 
     def _parts(self, i: int, j: int) -> tuple[GraphBatch, np.ndarray, np.ndarray, np.ndarray]:
@@ -353,9 +397,10 @@ class Profiles:
         is_rare, n_graphs = self.properties.rare_parts(graph, kind, keys, own)
         index, texts = np.flatnonzero(once & is_rare), part_names(graph, kind, counts)
         index = index[np.argsort(n_graphs[index], kind="stable")]
+        few = index[n_graphs[index] <= max(FEWEST * self.model.n_training_graphs, 1)]
+        start, index = ("rare: ", few) if len(few) else ("unusual: ", index)
         n_of = {texts[x]: n_graphs[x] for x in index}
-        is_rare = max(n_of.values()) <= max(FEWEST * self.model.n_training_graphs, 1)
-        text, more = self._seen("rare: " if is_rare else "unusual: ", "in", n_of, i)
+        text, more = self._seen(start, "in", n_of, i)
         where, about = self._places(graph, kind, index), tuple(n_of)
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())

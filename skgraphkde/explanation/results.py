@@ -30,7 +30,7 @@ N_WEAK = 3
 
 
 class Judgement(NamedTuple):
-    """The verdict on one graph, and why; only a GraphKDEDetector fills the last eight fields."""
+    """The verdict on one graph, and why; only a GraphKDEDetector fills the last seven fields."""
 
     score: float
     decision: float  # the score minus the threshold
@@ -40,7 +40,6 @@ class Judgement(NamedTuple):
     view: int = 0  # the density with the largest surprise
     references: np.ndarray = np.empty(0, dtype=int)  # positions of the nearest ones in its distance
     distances: np.ndarray = np.empty(0)  # from these
-    surprised: str = ""  # the view with the largest surprise, in words
     own: int = -1  # the training graph that it is, to which it was not compared; -1: none
     is_confirmed: bool = False  # somebody judged it normal, whatever its score
 
@@ -63,19 +62,14 @@ class Judgement(NamedTuple):
     def why(self) -> str | None:
         """The main reason in words; None if a graph has none.
 
-        Without an unusual reason, it is the few strongest ones; without any, that of an anomaly is
-        the view that is most surprised.
+        Without an unusual reason, it is the few strongest ones.
         """
         if self.is_confirmed and self.decision < 0:
             return "judged normal by you"
         if self.unusual:
             return self.unusual[0].text
-        weak = [as_fact(x.text) for x in self.reasons[:N_WEAK] if x.strength > 0]
-        if weak:
-            return in_two_lines("nothing stands out clearly; most: ", weak)[0]
-        if self.is_anomaly and self.surprised:
-            return f"many small things, most of all in {self.surprised}"
-        return None
+        weak = [as_fact(x.text) for x in self.reasons[:N_WEAK] if x.strength > 0 or self.is_anomaly]
+        return in_two_lines("no strong sign; weak ones: ", weak)[0] if weak else None
 
     @property
     def codes(self) -> str:
@@ -211,9 +205,7 @@ def _explained(
             found[i] = {"view": int(view), "distances": near, "references": indices}
     with during(0.25, 1.0):
         for i, x in enumerate(progress(found)):
-            surprised = model.views[surprises[i].argmax()].titled(batch.schema.words)
-            reasons = profiles.reasons(i, n_reasons)
-            x |= {"reasons": reasons, "surprises": surprises[i], "surprised": surprised}
+            x |= {"reasons": profiles.reasons(i, n_reasons), "surprises": surprises[i]}
     return found
 
 

@@ -1,21 +1,20 @@
-"""Wording: node features, nodes and edges -> their names in reasons; verdicts -> sentences."""
+"""Wording: node features, nodes and edges -> their names in reasons."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skgraphkde.detectors.model import GraphModel
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import Words, category_text, category_verb, legible, shown, usually
 from skgraphkde.graphs.random_walks import STEPS
 from skgraphkde.graphs.schema import FittedSchema
-from skgraphkde.views.anomalies import Confirmed
-from skgraphkde.views.categories import CategoryCounts, compared_words
+from skgraphkde.views.categories import CategoryCounts, compared_words, edge_name, edge_words
 
 # Characters of a reason: two lines. The rest opens.
 LONGEST = 160
@@ -139,7 +138,7 @@ def feature_words(
         only = "only " if k and own < np.nanmedian(known) else ""
         return f"{what} is missing at {only}{k or 'none'} of {of} ({number}); usually {known_range}"
     if form == "walk":
-        return f"{number} of ways of {what} end where they began; usually {known_range}"
+        return f"{number} of random trips over {what} end where they began; usually {known_range}"
     if form == "count":
         if not k:
             return f"no {words.edge}{feature.kind}; {others} one"
@@ -151,8 +150,7 @@ def feature_words(
 
 def as_fact(text: str) -> str:
     """A reason as one of several facts in a sentence: "7 nodes (usually 5 to 6)"."""
-    start, usually, known_range = text.partition("; usually ")
-    return f"{start} (usually {known_range})" if usually else text
+    return re.sub(r"; ((?:usually|higher than|lower than) .*)", r" (\1)", text)
 
 
 def in_two_lines(start: str, names: Sequence[str]) -> tuple[str, str]:
@@ -232,12 +230,12 @@ def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> 
     nodes = _end_names(graph, kind, counts)
     before, after = ([Counter[str]() for _ in nodes] for _ in range(2))
     for arc, (u, v) in enumerate(zip(graph.source_of_arc, graph.adjacency.indices, strict=True)):
-        line = ""
+        by = ""
         if graph.edge_labels is not None:
             value = graph.edge_label_names[graph.edge_labels[arc]]
-            line = f"-{compared_words(graph.schema.edge_categories, value)}- "
-        after[u][f"{line}{nodes[v]}"] += 1
-        before[v][f"{line}{nodes[u]}"] += 1
+            by = f" by {edge_words(graph.schema.edge_categories, value, graph.schema.words.edge)}"
+        after[u][f"{nodes[v]}{by}"] += 1
+        before[v][f"{nodes[u]}{by}"] += 1
     texts = []
     for node, *near in zip(nodes, before, after, strict=True):
         into, out = (
@@ -273,18 +271,17 @@ def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
 
 def _edge_names(graph: GraphBatch, known: tuple, ends: list[str]) -> list[str]:
     """The category of each arc and those of its ends, in words."""
-    arrow, categories, texts = "->" if graph.directed else "-", graph.schema.edge_categories, []
-    for arc, (u, v) in enumerate(zip(graph.source_of_arc, graph.adjacency.indices, strict=True)):
-        line = arrow
-        if graph.edge_labels is not None:
-            value = graph.edge_label_names[graph.edge_labels[arc]]
-            if value not in known or graph.labels is None:
-                first, *others = _edge_categories(categories, value)
-                texts.append(f"{first} ({', '.join(others)})")
-                continue
-            line = f"-{compared_words(categories, value)}{arrow}"
-        a, b = (ends[u], ends[v]) if graph.directed else sorted((ends[u], ends[v]))
-        texts.append(f"{a} {line} {b}")
+    codes = (
+        np.zeros(graph.adjacency.nnz, dtype=int) if graph.edge_labels is None else graph.edge_labels
+    )
+    categories, values, texts = graph.schema.edge_categories, graph.edge_label_names, []
+    arcs = zip(codes, graph.source_of_arc, graph.adjacency.indices, strict=True)
+    for code, u, v in arcs:
+        text = edge_name(graph, code, ends[u], ends[v])
+        if graph.edge_labels is not None and (values[code] not in known or graph.labels is None):
+            first, *others = _edge_categories(categories, values[code])
+            text = f"{first} ({', '.join(others)})"
+        texts.append(text)
     return texts
 
 
@@ -304,16 +301,17 @@ def ways(graph: GraphBatch, kind: str, counts: CategoryCounts, arcs: np.ndarray)
     texts = part_names(graph, kind, counts)
     ends = _end_names(graph, kind, counts)
     found: list[str] = []
-    at: dict[int, int] = {}  # the last nodes of these
+    at: dict[tuple[int, int], int] = {}  # the last nodes of these, and the categories of edges
     for arc in arcs.tolist():
         u, v = int(graph.source_of_arc[arc]), int(graph.adjacency.indices[arc])
-        k, end = at.pop(u, -1), ends[u]
-        if k >= 0 and texts[arc].startswith(f"{end} ") and found[k].endswith(f" {end}"):
-            found[k] += texts[arc].removeprefix(end)
+        code = 0 if graph.edge_labels is None else int(graph.edge_labels[arc])
+        k, step = at.pop((u, code), -1), f" -> {ends[v]}"
+        if k >= 0 and texts[arc].endswith(step):
+            found[k] += step
         else:
             k = len(found)
             found.append(texts[arc])
-        at[v] = k
+        at[v, code] = k
     return found
 
 
@@ -331,21 +329,3 @@ def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names"
             return in_order
         found = len(in_order)
     raise ValueError(f"{what} must have one name for each of {n} {of}, got {found}")
-
-
-def learned_words(model: GraphModel) -> list[str]:
-    """What a model has learned from verdicts, in sentences; none if it has not."""
-    confirmed = model.first(Confirmed)
-    if confirmed is None:
-        return []
-    n = len(confirmed.anomalies_)
-    noun = "anomaly" if n == 1 else "anomalies"
-    of_titles: dict[str, list[float]] = {}
-    for view, weight in zip(model.views, model.view_weights.tolist(), strict=True):
-        of_titles.setdefault(view.titled(model.references.schema.words), []).append(weight)
-    order = sorted(of_titles, key=lambda title: -sum(of_titles[title]))
-    weights = "; ".join(f"{sum(of_titles[title]):.1f} {title}" for title in order)
-    return [
-        f"Learned from {n} confirmed {noun}.",
-        f"Weights of the views, 1 on average: {weights}.",
-    ]

@@ -14,6 +14,8 @@ import numpy as np
 
 # Characters of a name among others.
 LONGEST = 100
+# Bonds, as RDKit names them, and people do not.
+BONDS = ("SINGLE", "DOUBLE", "TRIPLE", "AROMATIC")
 # What nine in ten have is between these quantiles, and usual.
 USUAL = (0.05, 0.95)
 # A number this many times smaller than another beside it is 0 but for rounding.
@@ -102,7 +104,7 @@ def usual_range(known: np.ndarray) -> np.ndarray:
 
 
 def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[str, str]:
-    """A number and the range of nine in ten known ones, in words.
+    """A number and the range of nine in ten known ones, in words; of all, if it is beyond these.
 
     Parameters
     ----------
@@ -111,21 +113,35 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
         NaN is ignored.
     percent : bool, default=False
         As for :func:`usual`.
+
+    Examples
+    --------
+    >>> usually(20, np.arange(10)), usually(8, np.arange(3, 10))
+    (('20', '0 to 9, never more'), ('8', '3 to 9'))
     """
-    return usual(own, *usual_range(known), percent=percent)
+    own_text, text = usual(own, *usual_range(known), percent=percent)
+    if text == "none":  # no number is known
+        return own_text, text
+    least, most = np.nanmin(known), np.nanmax(known)
+    end, more, at = (most, "more", "at most") if own > most else (least, "less", "at least")
+    if least <= own <= most or np.isclose(own, end, ROUNDING, 0):
+        return own_text, text
+    end_text = usual(own, end, end, percent=percent)[1]
+    beyond = f"never {more}" if end_text in text.split(" to ") else f"{at} {end_text}"
+    return own_text, f"{text}, {beyond}"
 
 
 def legible(value: Any) -> str:
-    """A category as text; quoted if it would read as several names, an edge or an absence.
+    """A category as text; quoted if it has no letter, or reads as several, an edge or an absence.
 
     Examples
     --------
     >>> legible("org:resource"), legible(-1), legible("x, kind=B"), legible("A "), legible("A - B")
     ('org:resource', '-1', "'x, kind=B'", "'A '", "'A - B'")
     """
-    text = str(value)
-    is_quoted = re.search(r"^\s|\s$|^$|, |=| \(| -|- |^(no|not) ", text)
-    return f"'{text}'" if is_quoted else text
+    text = str(value).lower() if value in BONDS else str(value)
+    is_quoted = re.search(r"^\s|\s$|, |=| \(| -|- |^(no|not) ", text)
+    return text if any(map(str.isalnum, text)) and not is_quoted else f"'{text}'"
 
 
 def category_words(names: Sequence[str], value: Any) -> str:

@@ -116,7 +116,8 @@ function show() {
   for (const cell of document.querySelectorAll("[data-graphs] > .mine:empty")) {
     cell.append(document.getElementById("marks").content.cloneNode(true));
     const n = namesAt(cell.parentElement).length;
-    if (n > 1) for (const button of cell.children) button.title = `Marks all ${n} as ${button.value}`;
+    const first = cell.parentElement.matches("[data-mixed]") ? "Opens these, as not all stand out; once they are open, marks" : "Marks";
+    if (n > 1) for (const button of cell.children) button.title = `${first} all ${n} as ${button.value}`;
   }
   for (const place of document.querySelectorAll("main [data-graphs]")) {
     const found = new Set(namesAt(place).map((name) => verdicts.get(name)));

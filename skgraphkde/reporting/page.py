@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -197,7 +197,12 @@ class Page:
         for i in dict.fromkeys([*oddest[:PICTURED].tolist(), *map(int, of_groups)]):
             self.drawn.append(Drawn(i, batch[i], None if ids is None else ids[i]))
 
-    def html(self, skipped: Sequence[str] = (), earlier: Mapping[str, int] | None = None) -> str:
+    def html(
+        self,
+        skipped: Sequence[str] = (),
+        earlier: Mapping[str, int] | None = None,
+        notes: Iterable[str] = (),
+    ) -> str:
         """The page.
 
         Parameters
@@ -206,6 +211,8 @@ class Page:
             Why graphs are not on it.
         earlier : dict of str -> int, default=None
             The rank of each graph, by name, on a page before.
+        notes : iterable of str, default=()
+            Warnings of how the graphs were read.
         """
         return encodable(
             render(
@@ -217,5 +224,6 @@ class Page:
                 skipped,
                 self.groups,
                 earlier or {},
+                notes,
             )
         )

@@ -14,12 +14,13 @@ import importlib.metadata as metadata
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup, escape
 
 from skgraphkde._utils import during, progress
 from skgraphkde._version import __version__
@@ -27,7 +28,6 @@ from skgraphkde.calibration import discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.results import Judgement, group_numbers
-from skgraphkde.explanation.wording import learned_words
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import encodable, listed, shown
 from skgraphkde.graphs.naming import number as printed
@@ -55,6 +55,10 @@ FULL = 3
 CLOSE = 1e-6
 # A text that spreadsheets would run, and no number; also with what keeps them from it before it.
 FORMULA = re.compile(r"^'*([=@]|[+-](?![0-9.,]+(e[+-]?[0-9]+)?%?$))")
+# An arrow and short words around it, which stay on one line.
+WAY = re.compile(r"(?:\S{1,20} )?(?:-&gt;|-) \S{1,20}")
+# An identifier, of which the start and the end are enough for a table.
+IDENTIFIER = re.compile(r"[0-9a-fA-F-]{20,}")
 HERE = Path(__file__).parent
 
 
@@ -83,7 +87,8 @@ class Row(NamedTuple):
     @property
     def brief(self) -> str:
         """The name for a table: not too long, and without what all begin with."""
-        return shown(self.name.removeprefix(self.start) or self.name, BRIEF)
+        name = shown(self.name.removeprefix(self.start) or self.name, BRIEF)
+        return f"{name[:4]}…{name[-8:]}" if IDENTIFIER.fullmatch(name) else name
 
 
 class GroupRow(NamedTuple):
@@ -151,6 +156,7 @@ def render(
     skipped: Sequence[str],
     groups: list[tuple[np.ndarray, str]],
     earlier: Mapping[str, int],
+    notes: Iterable[str],
 ) -> str:
     """Render the page as HTML.
 
@@ -170,10 +176,12 @@ def render(
         Numbers of graphs that are alike, and what they share.
     earlier : dict of str -> int
         The rank of each graph, by name, on a page before.
+    notes : iterable of str
+        Warnings of how the graphs were read.
     """
     are_known = any(row.judged.own >= 0 for row in graphs)  # each was judged by the others
     verdicts = detector.verdicts_ if are_known else np.zeros(len(graphs))
-    rows = _with_rises(_with_verdicts(_with_selection(graphs, alpha), verdicts), earlier)
+    rows = _with_rises(_with_selection(graphs, alpha, verdicts), earlier)
     entries, small_groups = _entries(rows, groups)
     given = [row for row in rows if row.given]
     grouped = [graphs[i].judged.own for members, _ in groups for i in members.tolist()]
@@ -208,6 +216,7 @@ def render(
         score=functools.partial(printed, digits=_digits(scores, offset)),
         data_names=list(map(shown, rows[0].data)),
         skipped=skipped,
+        notes=notes,
         details=details,
         risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
         left_out=listed(unread, MOST_NAMES),
@@ -232,7 +241,13 @@ def _template() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["unbroken"] = _unbroken
     return environment.get_template("page.html")
+
+
+def _unbroken(text: str) -> Markup:
+    """A text as HTML in which no line begins or ends with a short arrow."""
+    return Markup(WAY.sub(r'<span class="way">\g<0></span>', str(escape(text))))
 
 
 def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:
@@ -254,27 +269,20 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
 
 
 def _method(detector: BaseGraphDetector) -> dict[str, Any]:
-    """What the page says of the detector, and of what it has learned."""
+    """What the page says of the detector."""
     is_kde = isinstance(detector, GraphKDEDetector)
     return {
         "kind": type(detector).__name__,
         "has_reasons": is_kde,
         "can_learn": is_kde and detector.keeps_training_graphs,
-        "ways": _ways(detector) if isinstance(detector, GraphKDEDetector) else {},
-        "learned": learned_words(detector.model_) if is_kde else [],
-        "learned_from": _learned_from(detector),
+        "view_names": detector.model_.view_names if is_kde else (),
+        "n_compared": len(detector.model_.references) if is_kde else 0,
+        "is_sample": is_kde and len(detector.model_.references) < detector.model_.n_training_graphs,
+        "n_confirmed": [int((detector.verdicts_ == x).sum()) if is_kde else 0 for x in (-1, 1)],
         "full": FULL,
         "alike_size": SIZE,
         "n_differences": DIFFERENCES,
     }
-
-
-def _ways(detector: GraphKDEDetector) -> dict[str, list[int]]:
-    """The positions of the views with each title: two densities look at the same."""
-    ways: dict[str, list[int]] = {}
-    for i, view in enumerate(detector.model_.views):
-        ways.setdefault(view.titled(detector.schema_.words), []).append(i)
-    return ways
 
 
 def _table(rows: list[Row], groups: list[tuple[np.ndarray, str]]) -> pd.DataFrame:
@@ -305,21 +313,17 @@ def _inert(text: str | None) -> str | None:
     return f"'{text}" if text and FORMULA.match(text) else text
 
 
-def _with_selection(graphs: list[Row], alpha: float) -> list[Row]:
-    """All rows, those that are selected marked, the lowest scores first."""
+def _with_selection(graphs: list[Row], alpha: float, verdicts: np.ndarray) -> list[Row]:
+    """All rows, the lowest scores first, with what is selected and the verdicts of people."""
     selected = np.zeros(len(graphs), dtype=bool)
     p_values = [row.judged.p_value for row in graphs]
     if None not in p_values:
         selected = discoveries(np.array(p_values), alpha)
-    rows = [row._replace(is_selected=x) for row, x in zip(graphs, selected.tolist(), strict=True)]
+    given = [{-1: "anomaly", 0: "", 1: "normal"}[int(verdict)] for verdict in verdicts]
+    both = zip(graphs, selected.tolist(), given, strict=True)
+    rows = [row._replace(is_selected=x, given=verdict) for row, x, verdict in both]
     rows.sort(key=lambda row: (row.judged.decision, row.number))
     return [row._replace(rank=rank) for rank, row in enumerate(rows, 1)]
-
-
-def _with_verdicts(rows: list[Row], verdicts: np.ndarray) -> list[Row]:
-    """The rows with the verdicts of people."""
-    words = {-1: "anomaly", 0: "", 1: "normal"}
-    return [row._replace(given=words[int(verdicts[row.number])]) for row in rows]
 
 
 def _digits(scores: np.ndarray, offset: float) -> int:
@@ -373,19 +377,6 @@ def _entries(
     return entries[:ROWS], small
 
 
-def _learned_from(detector: BaseGraphDetector) -> str:
-    """A sentence on what a detector has learned from verdicts; "" if there are none."""
-    verdicts = getattr(detector, "verdicts_", np.zeros(0))
-    n_odd, n_normal = int((verdicts < 0).sum()), int((verdicts > 0).sum())
-    if not isinstance(detector, GraphKDEDetector) or not verdicts.any():
-        return ""
-    of_normal = f"{detector.schema_.words.counted(n_normal, 'graph')} judged normal"
-    if not n_odd:
-        return f"Learned from {of_normal}; a confirmed anomaly teaches more."
-    text = f"Learned from {n_odd} confirmed anomal{'y' if n_odd == 1 else 'ies'}"
-    return f"{text} and {of_normal}." if n_normal else f"{text}."
-
-
 def _details(
     detector: BaseGraphDetector,
     rows: dict[int, Row],
@@ -416,7 +407,7 @@ def _details(
             numbered=numbered,
             **looks,
         )
-        compared = None if usual is None else _compared(usual, graph, judged, known_names)
+        compared = None if usual is None else _compared(usual, graph, rows[number], known_names)
         if usual is not None and compared is not None:
             name, reference = f"known {compared.reference}", compared.reference
             if name not in drawings:
@@ -452,21 +443,17 @@ def _node_lines(
 
 
 def _compared(
-    usual: UsualGraphs, graph: GraphBatch, judged: Judgement, known_names: Sequence[Any] | None
+    usual: UsualGraphs, graph: GraphBatch, row: Row, known_names: Sequence[Any] | None
 ) -> Compared | None:
     """The nearest usual graph and the differences; None if no other graph is usual."""
-    reference, lacks = usual.nearest(graph, judged)
+    reference, lacks = usual.nearest(graph, row.judged)
     if reference < 0:
         return None
-    name = _known_name(usual.model.references, reference, known_names)
-    differences = usual.differences(graph, reference, {x.what for x in judged.unusual})
+    names = known_names or usual.model.references.names
+    name = str(names[reference] if names else "").removeprefix(row.start)
+    differences = usual.differences(graph, reference, {x.what for x in row.judged.unusual})
+    name = shown(name, BRIEF) or f"known graph {reference}"
     return Compared(reference, name, lacks, differences)
-
-
-def _known_name(references: GraphBatch, position: int, names: Sequence[Any] | None) -> str:
-    """The name of a known graph, in words."""
-    names = names or references.names
-    return shown(names[position] if names else "", BRIEF) or f"known graph {position}"
 
 
 def _packed(contents: dict[str, Any]) -> str:

@@ -42,7 +42,6 @@ class Confirmed(View):
         The confirmed anomalies.
     """
 
-    title = "its likeness to confirmed anomalies"
     summary = "How near the graph is to confirmed anomalies."
 
     view_: View

@@ -16,11 +16,11 @@ from sklearn.metrics import pairwise_distances_argmin
 from skgraphkde.graphs.arrays import ROUNDING
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import hash_data
-from skgraphkde.graphs.naming import category_text, number, usual, usual_range
+from skgraphkde.graphs.naming import category_text, number, usual, usual_range, usually
 from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
-from skgraphkde.views.categories import Vocabulary, compared_words, means, places
+from skgraphkde.views.categories import Vocabulary, compared_words, edge_words, means, places
 from skgraphkde.views.rows import Whitening, folds, winsorized
 
 # A tree looks at all of the points if they have more columns, which a matrix product does faster.
@@ -101,7 +101,6 @@ class Numbers(View):
     ('density', Numbers(n_points=1000))
     """
 
-    title = "its numbers"
     summary = "The node or edge whose numbers together are most unusual, or those of the graph."
     _parameter_constraints: dict = {"n_points": [at_least(2, Integral)]}
 
@@ -295,10 +294,13 @@ class Numbers(View):
         place, part = int(rows.elements[row]), rows.part
         like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
         if len(points.kinds):
-            like = "like it" if code else f"of a less common {rows.category or 'kind'}"
+            some = f"{like} of" if len(told) == 1 else "of"  # two lines are too short for all
+            like = "like it" if code else f"{some} a less common {rows.category or 'kind'}"
         said, ranges = [], []
         for j in told:
             _, known_range = usual(values[j], low[j], high[j])
+            if len(told) == 1:
+                _, known_range = usually(values[j], others[:, j])
             if not code or self._is_finer(part):
                 known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} {like}"
             own = "missing" if is_missing[j] else number(values[j], DIGITS)
@@ -347,7 +349,7 @@ class Numbers(View):
         edge = words.edge
         if graph.edge_labels is not None:
             value = graph.edge_label_names[int(graph.edge_labels[place])]
-            edge += f" {compared_words(graph.schema.edge_categories, value)}"
+            edge = edge_words(graph.schema.edge_categories, value, edge)
         ends = int(graph.source_of_arc[place]), int(graph.adjacency.indices[place])
         a, b = (self._node_words(graph, end, node_names) for end in ends)
         return f"of {edge} from {a} to {b}" if graph.directed else f"of {edge} between {a} and {b}"

@@ -143,8 +143,6 @@ class View(Specification):
     GraphKDEDetector(views=('density', Size()))
     """
 
-    #: A noun phrase for people, in which "{graph}" is what they call one; "" for the name.
-    title: ClassVar[str] = ""
     #: One sentence for readers of reports about what the view looks at.
     summary: ClassVar[str] = ""
     #: Whether the view compares clouds of points: it has a `distance_`, and `clouds` of a context.
@@ -161,10 +159,6 @@ class View(Specification):
     def name(self) -> str:
         """Name of the view in tables, plots and reasons."""
         return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).lower()
-
-    def titled(self, words: Words) -> str:
-        """The title of the view, in the words for graphs with these names."""
-        return self.title.format(**words._asdict()) or self.name
 
     def applies_to(self, graphs: GraphBatch) -> bool:
         """True if ``views="auto"`` includes the view for these training graphs."""

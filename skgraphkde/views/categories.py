@@ -575,3 +575,33 @@ def compared_words(names: Sequence[str], value: Any) -> str:
         yes_or_no = {"True": name, "False": f"not {name}"}
         others.append(yes_or_no.get(str(x), category_text(name, x)))
     return f"{head} ({', '.join(others)})"
+
+
+def edge_words(names: Sequence[str], value: Any, noun: str) -> str:
+    """An edge by its categories.
+
+    Parameters
+    ----------
+    names, value
+        As for :func:`compared_words`.
+    noun : str
+        What people call an edge.
+
+    Examples
+    --------
+    >>> edge_words(["label"], "SINGLE", "bond"), edge_words(["via"], None, "link")
+    ('single bond', 'link without via')
+    """
+    if value is None:
+        return f"{noun} without {names[0]}"
+    return f"{compared_words(names, value)} {noun}"
+
+
+def edge_name(graphs: GraphBatch, code: int, start: str, end: str) -> str:
+    """An edge by the code of its category and its ends: "single bond C - O", "pay -> post"."""
+    ends = f"{start} -> {end}" if graphs.directed else " - ".join(sorted((start, end)))
+    if graphs.edge_labels is None:
+        return ends
+    schema = graphs.schema
+    kind = edge_words(schema.edge_categories, graphs.edge_label_names[code], schema.words.edge)
+    return f"{kind} {ends}"

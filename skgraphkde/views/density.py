@@ -58,8 +58,7 @@ class Density(View):
     Density(distance=MMD(estimator='biased', gammas=(1, 10)))
     """
 
-    title = "its {nodes} and what is next to them"
-    summary = "The nodes with their features and surroundings, compared as clouds of points."
+    summary = "The nodes with their features and surroundings."
     uses_points: ClassVar[bool] = True
     graph_data: ClassVar[tuple[str, ...]] = ()
     has_distances: ClassVar[bool] = True

@@ -354,7 +354,6 @@ class Novelty(NeighborhoodView):
     ('density', Novelty(radius=3))
     """
 
-    title = "its {nodes} with all that is around them"
     summary = "Surroundings of nodes, and categories, that no known graph has."
     graph_data: ClassVar[tuple[str, ...]] = ("graph_categories",)
     uses_all_graphs = True
@@ -501,7 +500,6 @@ class Tanimoto(ComparedNeighborhoods):
     ('density', Tanimoto(radius=3))
     """
 
-    title = "its likeness to the most similar {graph}"
     summary = "The share of surroundings in common with the most similar known graph."
     has_distances: ClassVar[bool] = True
 
@@ -547,8 +545,8 @@ class Tanimoto(ComparedNeighborhoods):
         share, known_range = usually(score[0], 1 - known, percent=True)
         name = known_name(self.references_.names, int(index[0]))
         text = (
-            f"{share} in common with the most similar {graph.schema.words.graph}, {name}; "
-            f"usually {known_range}"
+            f"{share} of surroundings in common with the most similar {graph.schema.words.graph}, "
+            f"{name}; usually {known_range}"
         )
         return Reason(self.name, text, about=("neighborhoods",))
 
@@ -577,7 +575,6 @@ class Neighbors(ComparedNeighborhoods):
     ('density', Neighbors(n_neighbors=3))
     """
 
-    title = "its differences from the few most similar {graphs}"
     summary = "Differences from the nearest known graphs: surroundings that only one of both has."
     has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {

@@ -169,7 +169,6 @@ class Statistics(View):
     ('density', Statistics(n_neighbors=3))
     """
 
-    title = "the {graph} as a whole"
     summary = "The graph as a whole: size, degrees, shares of categories, means of numbers."
     has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {"n_neighbors": [at_least(1, Integral)]}
@@ -332,11 +331,15 @@ class Statistics(View):
     ) -> Reason:
         """The statistic and those of the references, see :meth:`View.reason`."""
         what, statistic = unusual.what, context.shared(structure)[unusual.place]
-        share, n = float(unusual.values[0]), graph.n_nodes
+        share, n, words = float(unusual.values[0]), graph.n_nodes, graph.schema.words
+        own, known_range = usually(share, known, percent=True)
         text = in_words(statistic.name, statistic.form, [share], known)
         if statistic.form == "nodes":
-            own, known_range = usually(share, known, percent=True)
             text = f"{round(share * n)} of {n} {statistic.name} ({own}); usually {known_range}"
+        if what == "triangles":
+            ring = f"triangles (three {words.nodes} in a ring)"
+            count = f"{int(triangles(graph.underlying).sum())} {ring}"
+            text = f"{count}, {own} of what the {words.edges} allow; usually {known_range}"
         return Reason(what, text, about=("edges" if what == "rounds" else what,))
 
 
@@ -381,14 +384,14 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
             "log1p", "size", "degrees",
         ),
         Statistic(
-            f"chains of three {words.nodes} that close to a triangle",
+            f"pairs of {words.nodes} with a common neighbor that are linked themselves",
             n_closed / np.maximum(n_wedges, 1), node, "share", "statistics", "triangles",
         ),
         Statistic(
             "number of separate pieces", np.log(n_components), np.log(2), "log", "size", "pieces"
         ),
         Statistic(
-            f"closed rounds of {words.edges}",
+            f"{words.edges} that close a loop",
             np.log1p(n_cycles), 1 / (1 + n_cycles.mean()), "log1p", "size", "rounds",
         ),
         Statistic(

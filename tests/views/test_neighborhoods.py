@@ -269,7 +269,7 @@ def test_a_single_new_surrounding_is_ranked_first_and_told():
     reasons = explain(detector, new[:20], n_reasons=1)["reason"]
     assert (
         reasons.str.contains(
-            r"linked only with.*-double- .* and .*-double-|-double- \S+ \(\d times"
+            r"linked only with.* by double edge.* and .* by double edge|by double edge \(\d times"
         ).mean()
         > 0.8
     )
