@@ -56,22 +56,6 @@ def test_every_graph_is_in_a_bar():
     )
 
 
-@pytest.mark.parametrize("offset", [None, -30.0])
-def test_a_long_tail_leaves_the_others_visible(offset):
-    scores = np.concatenate([np.linspace(0, 5, 60), [-20.0, -1000.0, -1e6]])
-    ax = plot_scores(scores, offset, np.where(scores < -10, -1, 1), bins=20)
-    low, high = ax.get_xlim()
-    assert -50 < low < high < 10
-    n_below = 3 if offset is None else 2  # with the threshold the axis reaches further down
-    tail = [bars[0] for bars in ax.containers]
-    assert [bar.get_height() for bar in tail] == [0, n_below]
-    assert all(bar.get_hatch() for bar in tail)
-    inside = scores[scores > (-10 if offset is None else -25)]
-    assert tail[0].get_x() + tail[0].get_width() < min(inside.min(), offset or 0)
-    assert written(ax) == [f"{n_below} below {0 if offset is None else -30}"]
-    assert [x.sum() for x in heights(ax)] == [60, 3]
-
-
 @pytest.mark.parametrize(
     ("scores", "options", "tail"),
     [

@@ -222,15 +222,6 @@ def everything():
     )
 
 
-@pytest.mark.parametrize("detector", [everything(), GraphKDEDetector()], ids=["all", "defaults"])
-def test_fit_never_changes_a_specification(detector, graphs):
-    parts = detector.get_params(deep=False)
-    before = {name: deep(part) for name, part in parts.items()}
-    detector.fit(graphs).score(graphs)
-    assert {name: deep(part) for name, part in detector.get_params(deep=False).items()} == before
-    assert all(getattr(detector, name) is part for name, part in parts.items())
-
-
 def test_a_specification_changed_after_fit_does_not_change_the_fit(graphs):
     detector = everything().fit(graphs)
     scores, contrast = detector.score_samples(graphs), detector.score(graphs)

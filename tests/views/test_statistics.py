@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
-from skgraphkde.explanation import results
 from skgraphkde.views.rows import winsorized
 from tests.conftest import random_graphs, with_data
 from tests.graphs.test_relations import typed_graphs
@@ -153,21 +152,3 @@ def test_numbers_of_each_kind_have_their_own_fences(seed, n, n_kinds):
             fences = far_outliers_slow(column[~np.isnan(column)])
             expected[kinds == kind, j] = np.clip(column, *fences)
     np.testing.assert_array_equal(winsorized(table, kinds), expected)
-
-
-@pytest.mark.parametrize("of", ["graph", "node"])
-def test_extreme_numbers_do_not_mask_each_other(of):
-    """95,000 where the others are in the thousands, beside 9,000,000."""
-    rng, graphs = np.random.default_rng(0), []
-    for k in range(40):
-        graph = nx.gnp_random_graph(int(rng.integers(6, 12)), 0.35, seed=k)
-        hours = {"hours": lambda _: float(rng.uniform(5, 50))}
-        graphs.append(with_data(graph, hours, amount=float(rng.uniform(1231, 4165))))
-    for graph, factor in ((graphs[3], 1), (graphs[8], 100)):
-        if of == "graph":
-            graph.graph["amount"] = 95_000.0 * factor
-        else:
-            graph.nodes[0]["hours"] = 1_100.0 * factor
-    schema = GraphSchema(node_numbers="hours", graph_numbers="amount")
-    found = results(GraphKDEDetector(schema=schema).fit(graphs))
-    assert set(found["score"].nsmallest(2).index) == {3, 8}
