@@ -307,3 +307,24 @@ def test_an_edge_is_named_once_and_a_category_by_its_name_if_it_is_not_the_main_
     ]
     around = "-old- a (kind=valve) and -old- g (kind=pump) before and -old- c (kind=pump) after it"
     assert said[1].startswith(f"never seen: b (kind=pump) with {around}")
+
+
+@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+def test_a_value_never_seen_is_the_first_reason_whatever_the_numbers():
+    """Though known graphs have values of their own now and then."""
+
+    def graph(seed, odd=False):
+        rng = np.random.default_rng(seed)
+        elements = {"element": lambda _: "CCNO"[rng.integers(4)]}
+        graph = with_data(nx.path_graph(12), elements, weight=float(rng.normal(300, 40)))
+        if seed % 50 == 0:
+            graph.nodes[3]["element"] = f"X{seed}"
+        if odd:
+            graph.nodes[5]["element"], graph.graph["weight"] = "Hg", 9999.0
+        return graph
+
+    schema = GraphSchema(node_categories="element", graph_numbers="weight")
+    detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(200)])
+    reasons = explain(detector, [graph(1001 + seed, odd=True) for seed in range(20)], n_reasons=2)
+    told = reasons.groupby("graph")["reason"].agg(list)
+    assert all("Hg" in first and "weight" in second for first, second in told)

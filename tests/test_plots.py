@@ -65,10 +65,13 @@ def test_every_graph_is_in_a_bar():
         ([-9.5, 0, 0, 2, 2], {"y": [-1, 1, 1, -1, -1]}, ["1 below 0"]),
         ([-9.5, 0, 0, 2, 2], {"y": [1, 1, -1, -1, -1]}, []),  # a median of -4.75
         ([-50, 3, 3, 3], {}, []),  # nothing to scale by
+        ([-50, 0, 0, 2, 2], {"offset": -1.5}, ["1 below -1.5"]),  # which the bars reach
     ],
 )
 def test_the_axis_of_scores_ends_where_the_docstring_says(scores, options, tail):
-    assert written(plot_scores(scores, **options)) == tail
+    ax = plot_scores(scores, **options)
+    assert written(ax) == tail
+    assert not tail or sum(bars[0] for bars in heights(ax)) == 1  # a bar of its own
 
 
 # -- the map ---------------------------------------------------------------------------------------
@@ -317,11 +320,6 @@ def test_axes_of_the_caller_are_drawn_on(draw):
     assert draw(ax) is ax
     assert len(plt.get_fignums()) == 1
     assert draw(None) is not ax
-
-
-def test_each_radius_has_a_color():
-    colors = plot_graph(nx.path_graph(3), [0, 3, 6], radius=5)
-    np.testing.assert_array_equal(colors.norm(np.arange(7)), range(7))
 
 
 path, batch = nx.path_graph(3), read_graphs(random_graphs(2))

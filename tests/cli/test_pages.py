@@ -224,3 +224,18 @@ def test_the_second_of_two_commands_at_once_fails(here, monkeypatch, out, kept):
     monkeypatch.setattr("skgraphkde.cli.pages.groups_of", judge)
     assert f"{kept} exists: give --force" in run(f"find new -o {out}", exit_code=2).stderr
     assert (here / kept).read_text() == "of another command"
+
+
+def test_nodes_have_the_names_of_the_files(here):
+    odd = NEW[0].copy()
+    odd.nodes["n1"]["element"] = "never seen"
+    nx.write_graphml(odd, "odd.graphml")
+    run("report model.skg odd.graphml -o page.html")
+    assert "n1 (never seen)" in page(here).texts["td"]
+
+
+def test_an_empty_cell_is_evidence_in_find_unless_the_user_says_otherwise(orders):
+    nodes = (orders / "nodes.csv").read_text()
+    (orders / "nodes.csv").write_text(nodes.replace("Receive", "", 1))
+    assert "missing values as evidence" in run(f"find {TABLES} -o page.html").stderr
+    run(f"find {TABLES} -o other.html --missing error", exit_code=1)

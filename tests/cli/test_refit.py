@@ -1,5 +1,7 @@
 """`learn` and `update` do what the library does, by tables that people and spreadsheets make."""
 
+import zipfile
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -110,3 +112,14 @@ def test_names_that_are_not_there(here):
     assert "names case1, which is no file here: give the files or the tables" in message
     result = run("learn model.skg verdicts.csv new -o own.skg --skip-errors", exit_code=3)
     assert "1 graphs with a verdict" in result.stdout
+
+
+def test_graphs_in_a_zip(here):
+    with zipfile.ZipFile("day.zip", "w") as archive:
+        for i in range(3):
+            archive.write(f"new/0{i}.graphml")
+    (here / "verdicts.csv").write_text("graph,verdict\nday.zip/new/01.graphml,anomaly\n")
+    (here / "plain.csv").write_text("graph,verdict\nnew/01.graphml,anomaly\n")
+    run("learn model.skg verdicts.csv -o zipped.skg")
+    run("learn model.skg plain.csv -o plain.skg")
+    np.testing.assert_array_equal(scores("zipped.skg"), scores("plain.skg"))

@@ -130,18 +130,6 @@ def test_graphs_of_several_zips_have_names_of_their_own(alike):
     assert rows[0]["graph"] == "plain.zip#case0"
 
 
-def test_a_damaged_zip_of_tables_is_named(alike):
-    content = bytearray(Path("plain.zip").read_bytes())
-    with zipfile.ZipFile("plain.zip") as archive:
-        start = archive.getinfo("edges.csv").header_offset
-    content[start + 60 : start + 90] = bytes(30)
-    Path("plain.zip").write_bytes(content)
-    assert (
-        "plain.zip/edges.csv is damaged"
-        in run(f"fit plain.zip -o x.skg {READ}", exit_code=1).stderr
-    )
-
-
 def test_tables_that_commands_wrote_are_no_graphs(tmp_path, monkeypatch):
     draw_little(monkeypatch)
     monkeypatch.chdir(tmp_path)

@@ -92,22 +92,3 @@ def test_n_jobs_of_the_detector(detector, many, expected, monkeypatch):
 
 
 # -- a cluster of two processes --------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def client():
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("client")
-def test_scores_from_a_cluster(detector, many, expected):
-    with parallel_config("dask"):
-        np.testing.assert_allclose(detector.score_samples(many), expected, rtol=1e-9)

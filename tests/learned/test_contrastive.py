@@ -18,6 +18,9 @@ from skgraphkde.learned.trainer import LOG_LARGEST_RATIO, contrast, log_contrast
 from skgraphkde.views.kernels import log_densities
 from tests.conftest import random_graphs
 
+F, TWINS = np.split(np.random.RandomState(0).rand(3, 12), [4], axis=1)
+F[0, 0], TWINS[0, ::4] = 1e-9, 1e-8
+
 
 def contrast_of(f, twins):
     return contrast(torch.tensor(f).log(), torch.tensor(twins).log()).item()
@@ -25,9 +28,7 @@ def contrast_of(f, twins):
 
 def test_contrast_equals_the_papers_loss():
     """The mean over three distances, four graphs and two twins of each."""
-    rng = np.random.RandomState(0)
-    f, twins = rng.rand(3, 4), rng.rand(3, 8)
-    f[0, 0], twins[0, ::4] = 1e-9, 1e-8
+    f, twins = F, TWINS
     both = np.tile(f, 2)
     expected = np.mean((twins - both) / (both + 1e-6))
     assert contrast_of(f, twins) == pytest.approx(expected, rel=1e-12)
@@ -37,9 +38,7 @@ def test_contrast_equals_the_papers_loss():
 
 
 def test_log_contrast_equals_the_loss_of_the_code():
-    rng = np.random.RandomState(0)
-    f, twins = rng.rand(3, 4), rng.rand(3, 8)
-    f[0, 0], twins[0, ::4] = 1e-9, 1e-8
+    f, twins = F, TWINS
     loss = log_contrast(torch.tensor(f).log(), torch.tensor(twins).log()).item()
     expected = np.mean(np.log(np.tile(f, 2) + 1e-6) - np.log(twins + 1e-6))
     assert loss == pytest.approx(-expected, rel=1e-12)

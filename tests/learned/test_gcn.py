@@ -129,3 +129,17 @@ def test_each_relation_has_weights(backend):
         H += A @ X @ weight.detach().numpy()
     actual = module.encode(apart(batch, 1))
     np.testing.assert_allclose(actual, np.maximum(H, 0), atol=1e-9)
+
+
+def test_dropout_keeps_the_mean():
+    """Where no activation is negative, the mean over many masks is the output without dropout."""
+    graphs = make_input(n_graphs=2)
+    encoder = make_encoder(graphs, n_layers=2, batch_norm=False, dropout=0.4).double()
+    for W in encoder.weights:
+        W.data.abs_()
+    flow = apart(graphs, n_layers=2)
+    expected = encoder.eval()(flow)
+    generator = torch.Generator().manual_seed(0)
+    encoder.train()
+    mean = sum(encoder(flow, generator) for _ in range(300)) / 300
+    torch.testing.assert_close(mean, expected, rtol=0.1, atol=0.02)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
 
 from skgraphkde import (
     GCN,
@@ -10,6 +11,7 @@ from skgraphkde import (
     Contrastive,
     Density,
     GraphKDEDetector,
+    LeaveOneOut,
     Novelty,
     Split,
     read_graphs,
@@ -54,6 +56,18 @@ def test_the_score_is_the_weighted_sum_of_log_p_values(detector):
     np.testing.assert_allclose(-surprises.sum(axis=1), expected, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_labels_of_its_own_are_unseen_when_a_graph_is_left_out():
+    graphs = random_graphs(12)
+    for i, graph in enumerate(graphs):
+        graph.nodes[0]["label"] = f"of graph {i}"
+    detector = GraphKDEDetector(views=densities(), calibration=LeaveOneOut("apart")).fit(graphs)
+    for graph in graphs:
+        graph.nodes[0]["label"] = "new"
+    expected = detector.model_.view_scores(detector.read(graphs), own=np.arange(12))
+    np.testing.assert_allclose(detector.model_.training_scores, expected)
+
+
 def test_densities_with_different_kernels_are_trained():
     kernels = KDE(), KDE([0.5, 1.0, 2.0, 4.0]), KDE([9.0])
     views = [Density(kernels=x) for x in kernels]
@@ -61,6 +75,14 @@ def test_densities_with_different_kernels_are_trained():
     detector.fit(TRAIN)
     assert [len(view.mixture_weights_) for view in detector.model_.views] == [3, 4, 1]
     assert [len(x) for x in detector.history_["mixture_weights"]] == [8, 8]
+
+
+def test_blocks_of_graphs_leave_out_their_own_references(detector):
+    batch, own = read_graphs(NEW), np.where(np.arange(11) % 3, np.arange(11), -1)
+    expected = detector.model_.view_scores(batch, own=own)
+    with config_context(working_memory=0.01):
+        found = detector.model_.view_scores(batch, own=own)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
 
 def test_views_without_distances_have_no_nearest_references(detector):

@@ -227,6 +227,7 @@ def test_similarities_equal_the_definition(working_memory, labels, seed, radius)
     views = (
         (Tanimoto(radius), tanimoto_slow, max),
         (Neighbors(3, radius), differing_slow, lambda values: -np.mean(sorted(values)[:3])),
+        (Neighbors(50, radius), differing_slow, lambda values: -np.mean(sorted(values)[:11])),
     )
     for view, slow, pooled in views:
         for some, own in ((new, [-1] * 5), (graphs, range(12))):
@@ -253,3 +254,9 @@ def test_labels_of_its_own_are_those_of_a_new_graph(view):
         others = read_graphs(graphs[:i] + graphs[i + 1 :])
         [expected] = scores_of(fit(view, others), read_graphs(graphs[i : i + 1]))
         assert known[i] == pytest.approx(expected, abs=1e-12)
+
+
+def test_edge_weights_are_ignored(graphs):
+    heavy = [with_data(graph.copy(), None, {"weight": 7.5}) for graph in graphs]
+    batch = read_graphs(heavy, schema=GraphSchema(edge_weight="weight"))
+    assert scores_of(fit(Novelty(3), read_graphs(graphs)), batch).tolist() == [0] * 12

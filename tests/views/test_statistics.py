@@ -86,8 +86,9 @@ def far_outliers_slow(column):
 @pytest.mark.parametrize("n_neighbors", [1, 3])
 @given(st.integers(0, 10**6))
 def test_scores_equal_the_definition(n_neighbors, seed):
-    references, batch = (read_graphs(random_graphs(n, seed + n)) for n in (12, 5))
-    view = fit(Statistics(n_neighbors), references)
+    far = with_data(nx.star_graph(90), {"label": "C"})
+    references, batch = read_graphs([*random_graphs(11, seed), far]), random_graphs(5, seed + 1)
+    view, batch = fit(Statistics(n_neighbors), references), read_graphs(batch)
     for own in (*range(12), -1):  # what is learned of the others alone; of all, for new graphs
         others = np.delete(view.table_, own, axis=0) if own >= 0 else view.table_
         n, n_columns = others.shape
