@@ -377,8 +377,7 @@ class FittedPropagation(FittedEncoder):
         Xs, n_varying = [np.array(flow.features, dtype=float) for flow in flows], 0
         self.means, self.scales = np.zeros(self.out_dim), np.ones(self.out_dim)
         for layer, columns in enumerate(self.columns):
-            kept, n_nodes = [], 0
-            sums, squares = np.zeros(len(self.means[columns])), np.zeros(len(self.means[columns]))
+            kept, n_nodes, sums, squares = [], 0, np.zeros(1), np.zeros(1)
             for flow, X in zip(flows, Xs, strict=True):
                 counts = flow.counts[layer]
                 X = self._averages(flow, layer, X) if layer else X

@@ -276,11 +276,6 @@ class _Block(NamedTuple):
     weights: tuple[torch.Tensor, ...]  # (measures, points), see `_rows_of`
     transposed: tuple[torch.Tensor, ...]  # (points, measures)
 
-    @property
-    def n_points(self) -> int:
-        """Number of points."""
-        return self.points.stop - self.points.start
-
 
 def _blocks(x: torch.Tensor, W: sp.csr_array) -> list[_Block]:
     blocks, by_point, width = [], W.tocsc(), WIDTHS[x.device.type]
@@ -320,7 +315,7 @@ class _KernelMeans(torch.autograd.Function):
         ctx.constants = rows, columns, symmetric, kept
         out = x.new_zeros((W.shape[0], len(gammas), V.shape[0]))
         for i, row in enumerate(rows):
-            sums = x.new_zeros((V.shape[0], len(gammas), row.n_points))
+            sums = x.new_zeros((V.shape[0], len(gammas), len(x[row.points])))
             for column in columns[i:] if symmetric else columns:
                 D = _squared_distances(x, y, row, column)
                 if keeps:
@@ -348,7 +343,7 @@ class _KernelMeans(torch.autograd.Function):
         distances = iter(kept)
         for i, row in enumerate(rows):
             of_points = _bag_sums(row.transposed, slopes[row.measures].flatten(1))
-            of_points = of_points.view(row.n_points, *slopes.shape[1:]).permute(2, 1, 0)
+            of_points = of_points.view(-1, *slopes.shape[1:]).permute(2, 1, 0)
             for column in columns[i:] if symmetric else columns:
                 D = next(distances) if kept else _squared_distances(x, y, row, column)
                 K = _kernels(D, scales)
