@@ -328,3 +328,25 @@ def test_a_value_never_seen_is_the_first_reason_whatever_the_numbers():
     reasons = explain(detector, [graph(1001 + seed, odd=True) for seed in range(20)], n_reasons=2)
     told = reasons.groupby("graph")["reason"].agg(list)
     assert all("Hg" in first and "weight" in second for first, second in told)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("make", "new", "start"),
+    [
+        (nx.Graph, [(0, 2), (3, 5)], "2 edges never seen: a - z"),
+        (nx.DiGraph, [(0, 2), (2, 0)], "2 edges never seen: a -> z -> a"),
+        (nx.DiGraph, [(0, 2), (2, 3)], "3 nodes in an order never seen: a -> z -> a"),
+    ],
+)
+def test_an_order_is_of_as_many_nodes(make, new, start):
+    def known(m):
+        starts = range(0, 3 * m, 3)
+        edges = [(i + j, i + k) for i in starts for j, k in ((0, 1), (1, 2), (1, 4))]
+        graph = make([*edges, (3 * m, 3 * m + 1), (3 * m + 1, 3 * m + 2)])
+        return with_data(graph, {"label": lambda v: "abz"[v % 3]})
+
+    detector = GraphKDEDetector().fit([known(1 + i % 3) for i in range(60)])
+    odd = known(1)
+    odd.add_edges_from(new)
+    assert explain(detector, [odd])["reason"][0] == start

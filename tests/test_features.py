@@ -217,3 +217,21 @@ def test_categories_that_only_one_graph_has_are_unseen():
     np.testing.assert_array_equal(forgetful.transform_batch(batch).attributes, expected)
     without = NodeFeatures(["degree"]).fit(batch)
     assert without.without_own_values(batch)[0] is without
+
+
+def test_several_categories_have_columns_of_their_own():
+    graph = with_data(nx.path_graph(3), {"label": list("ABA"), "node_type": [1, 1, 2]})
+    features = NodeFeatures(("label",)).fit([graph])
+    names = ["label=A", "label=B", "node_type=1", "node_type=2"]
+    assert features.get_feature_names_out().tolist() == names
+    X = features.transform([graph]).attributes
+    assert X.tolist() == [[1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1]]
+
+
+@pytest.mark.filterwarnings("ignore:left out of the features", "ignore:not read")
+def test_several_categories_of_edges_are_one_for_the_detector_that_follows():
+    kinds = {"edge_type": lambda edge: sum(edge) % 3}
+    graphs = [with_data(graph, None, kinds) for graph in typed_graphs(12)]
+    batch = NodeFeatures().fit_transform(graphs)
+    assert batch.schema.edge_categories == ("label+edge_type",)
+    assert np.isfinite(GraphKDEDetector().fit(batch.to_networkx()).calibration_scores_).all()

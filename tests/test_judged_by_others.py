@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, load, read_graphs
 from skgraphkde.calibration import lower_fence
-from skgraphkde.explanation import results
+from skgraphkde.explanation import explain, results
 from skgraphkde.explanation.results import judge, to_judge
 from tests.conftest import with_data
 
@@ -57,3 +57,8 @@ def test_a_threshold_that_assumes_no_share(batch, tmp_path):
 def test_at_most_a_tenth_is_below_the_fence(scores):
     scores = 0.3 * np.array(scores)
     assert (scores < lower_fence(scores)).sum() <= max(1, len(scores) / 10)
+
+
+def test_reasons_of_a_training_graph_are_as_strong_as_by_the_others_alone(batch):
+    of_star = explain(GraphKDEDetector().fit(batch)).query("graph == 0")
+    assert of_star["strength"].max() > 10  # beyond doubt

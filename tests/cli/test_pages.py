@@ -211,8 +211,6 @@ def test_find_with_verdicts_replaces_only_pages(orders):
     run(f"{command} --force")
     run(command)  # it is a page now
     assert 'data-given="anomaly"' in (orders / "notes.html").read_text()
-    message = run(f"{command[:-10]}other.html --save notes.html", exit_code=2).stderr
-    assert "notes.html exists: give --force" in message
 
 
 @pytest.mark.parametrize(("out", "kept"), [("a.csv", "a.csv"), ("b.csv --save a.skg", "a.skg")])
@@ -239,3 +237,9 @@ def test_an_empty_cell_is_evidence_in_find_unless_the_user_says_otherwise(orders
     (orders / "nodes.csv").write_text(nodes.replace("Receive", "", 1))
     assert "missing values as evidence" in run(f"find {TABLES} -o page.html").stderr
     run(f"find {TABLES} -o other.html --missing error", exit_code=1)
+
+
+def test_what_was_skipped_is_on_the_page(here):
+    (here / "bad.gml").write_text("graph [")
+    run("report model.skg new/00.graphml bad.gml -o page.html --skip-errors", 3)
+    assert "bad.gml cannot be read as GML" in page(here).texts["li"][0]

@@ -52,13 +52,6 @@ def test_what_the_model_flags_does_not_join_without_being_told(here, fitted):
     assert not (here / "none.skg").exists()
 
 
-def test_a_model_can_be_updated_in_place(here):
-    (here / "own.skg").write_bytes((here / "model.skg").read_bytes())
-    for i in range(2):
-        run(f"update own.skg new/0{i}.graphml -o own.skg --force")
-    assert len(skgraphkde.load("own.skg").calibration_scores_) == 22
-
-
 def test_only_the_default_detector(here, own):
     run(f"fit normal -o counts.skg --detector {own}:EdgeCount")
     message = run(f"update counts.skg new -o own.skg --detector {own}:EdgeCount", 1).stderr

@@ -56,6 +56,16 @@ def test_tables_in_files_are_those_in_python(given, monkeypatch):
     assert "case29" in Path("page.html").read_text(encoding="utf-8")
 
 
+def test_parquet(given):
+    pytest.importorskip("pyarrow")
+    for frame, name in zip(given, ("edges", "nodes", "cases"), strict=True):
+        frame.to_parquet(f"{name}.parquet")
+    run(f"fit edges.csv -o one.skg {GIVEN} {READ}")
+    run(f"fit edges.parquet -o other.skg {GIVEN.replace('.csv', '.parquet')} {READ}")
+    one, other = (load(f"{name}.skg").calibration_scores_ for name in ("one", "other"))
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("command", "code", "message"),
     [

@@ -10,7 +10,6 @@ from skgraphkde import (
     GraphKDEDetector,
 )
 from tests.conftest import densities, random_graphs
-from tests.detectors.conftest import make_detector
 from tests.estimator_checks import check_as_scikit_learn_does, check_graph_detector
 from tests.graphs.test_relations import WEIGHTED, typed_graphs
 
@@ -42,7 +41,3 @@ def test_directed_and_typed_graphs():
 
 
 # -- scikit-learn's tools on lists of networkx graphs and on GraphBatch ----------------------------
-
-
-def test_estimator_type():
-    assert make_detector().__sklearn_tags__().estimator_type == "outlier_detector"

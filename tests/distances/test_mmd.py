@@ -6,7 +6,6 @@ import torch
 from sklearn import config_context
 
 from skgraphkde import MMD
-from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.distances.mmd import EXACT_POINTS, FittedMMD
 from tests.conftest import GAMMAS
 from tests.distances.common import (
@@ -34,11 +33,6 @@ def test_far_points_do_not_underflow_into_nan(dtype):
     D = np.asarray(squared_mmd(P, None, GAMMAS))
     assert np.isfinite(D).all()
     assert D.max() <= 2
-
-
-def test_a_single_sample_keeps_its_biased_mean():
-    P = DiscreteMeasures.from_clouds(np.zeros((2, 1)), np.array([0, 1, 2]))
-    assert squared_mmd(P, None, GAMMAS, 1.0).tolist() == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize("method", METHODS)

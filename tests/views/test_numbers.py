@@ -9,8 +9,9 @@ from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Numbers, read_graphs
 from skgraphkde.explanation import explain
+from skgraphkde.views.base import Property
 from tests.conftest import with_data
-from tests.views.common import fit, scores_of
+from tests.views.common import context_of, fit, scores_of
 
 SCHEMA = GraphSchema(
     node_categories="kind", node_numbers=("a", "b"), edge_numbers="flow", missing="indicate"
@@ -215,3 +216,15 @@ def test_nearest_rows_are_the_same_with_and_without_a_tree(monkeypatch):
     expected = scores_of(fit(Numbers(), batch[:30]), batch[30:])
     monkeypatch.setattr("skgraphkde.views.attributes.MOST_COLUMNS_OF_TREE", 1)
     np.testing.assert_allclose(scores_of(fit(Numbers(), batch[:30]), batch[30:]), expected)
+
+
+def test_a_number_that_is_next_to_others_is_no_reason():
+    """Though it were far from all of them."""
+    numbers = {"ms": lambda rng, node: rng.choice([10.0, 20.0]) + round(rng.random(), 2)}
+    batch = read_graphs(graphs_of(range(40), **numbers), schema=GraphSchema(node_numbers="ms"))
+    view, one = fit(Numbers(), batch), batch[:1]
+    far = Property("extreme", view.name, np.ones(1), np.zeros(1))
+    assert view.reason(one, far, np.zeros(40), context_of(one)).text == ""
+    odd = one.replace(attributes=np.full_like(one.attributes, 14.0), schema=batch.schema)
+    told = view.reason(odd, far, np.zeros(40), context_of(odd)).text
+    assert "in the usual range, but in a gap; nearest of 400 like it: 11 and 20" in told
