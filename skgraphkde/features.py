@@ -527,23 +527,22 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
 
     def _kinds_of(self, batch: GraphBatch, left_out: np.ndarray) -> tuple[str, ...]:
         """Kinds of features of these training graphs."""
-        lacking = set()
-        if batch.labels is None:
-            lacking.add("label")
-        if batch.attributes is None:
-            lacking |= {"attribute", "raw_attribute"}
-        if left_out.all():
-            lacking.add("attribute")
-        edges_differ = batch.directed or batch.schema.edge_categories or batch.schema.edge_numbers
-        if not edges_differ:
-            lacking.add("edge")
+        schema, has_numbers = batch.schema, batch.attributes is not None
+        is_typed = batch.directed or schema.edge_categories or schema.edge_numbers
+        are_there = {
+            "label": batch.labels is not None,
+            "attribute": has_numbers and not left_out.all(),
+            "raw_attribute": has_numbers,
+            "edge": is_typed,
+        }
+        there = [kind for kind in BLOCKS if are_there.get(kind, True)]
         if isinstance(self.kinds, str):
-            found = [kind for kind in BLOCKS if kind not in lacking and kind not in ON_REQUEST]
+            found = [kind for kind in there if kind not in ON_REQUEST]
             return tuple(found if self.kinds == "auto" else found[:1])
-        requested = [kind for kind in self.kinds if kind in lacking]
-        if requested:
+        lacking = [kind for kind in self.kinds if kind not in there]
+        if lacking:
             raise ValueError(
-                f"the node features {requested} were requested, but the graphs carry none; "
+                f"the node features {lacking} were requested, but the graphs carry none; "
                 "networkx graphs carry labels in the node attribute 'label' and attributes in 'x'"
             )
         return tuple(kind for kind in BLOCKS if kind in self.kinds)

@@ -206,24 +206,16 @@ def plot_map(
     }
     ax = _open_axes(ax)
     for rows, label, color, marker in _groups(classes, len(D)):
-        look: Style = {
-            "s": 36,
-            "label": label,
-            "marker": marker,
-            "edgecolor": color,
-            "linewidth": 1.5,
-        }
-        points = ax.scatter(left[rows], up[rows], c=values[rows], **look, **shades)
+        points = ax.scatter(
+            left[rows], up[rows], c=values[rows], s=36, label=label, marker=marker,
+            edgecolor=color, linewidth=1.5, **shades,
+        )  # fmt: skip
     ax.figure.colorbar(points, ax=ax, label="score")
     if y is not None and offset is not None:
-        ring: Style = {
-            "s": 90,
-            "label": "below the threshold",
-            "facecolor": "none",
-            "edgecolor": "black",
-            "linewidth": 0.8,
-        }
-        ax.scatter(left[scores < offset], up[scores < offset], **ring)
+        ax.scatter(
+            left[scores < offset], up[scores < offset], s=90, label="below the threshold",
+            facecolor="none", edgecolor="black", linewidth=0.8,
+        )  # fmt: skip
     ax.set_aspect("equal", adjustable="datalim")
     ax.axis("off")
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3)

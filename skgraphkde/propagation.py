@@ -149,15 +149,6 @@ class MessageFlow:
         """Averages over neighbors for layers 1 to L, shape (n_relations * n_l, n_{l-1}) each."""
         return () if self.relations is None else self._merged(self.relations)
 
-    @cached_property
-    def means_of_relations(self) -> tuple[tuple[sp.csr_array, ...], ...]:
-        """The same for each relation, shape (n_l, n_{l-1})."""
-        layers = []
-        for means, counts in zip(self.relation_means, self.counts[1:], strict=False):
-            n = len(counts)
-            layers.append(tuple(means[r : r + n] for r in range(0, means.shape[0], n)))
-        return tuple(layers)
-
     def _merged(self, matrix: sp.csr_array) -> tuple[sp.csr_array, ...]:
         """Rows of one node per color, with columns summed by color, for each layer.
 
@@ -226,8 +217,6 @@ class FittedEncoder:
 
     #: True if the encoder has weights to train.
     is_trainable = False
-    #: True if the encoder is a torch module.
-    is_torch = False
 
     def __init__(self, specification: Encoder, in_dim: int, out_dim: int, n_layers: int) -> None:
         self.specification = specification
@@ -259,10 +248,6 @@ class FittedEncoder:
     def prepare(self, flows: Sequence[MessageFlow]) -> None:
         """Set the statistics of the training graphs, and be ready to score."""
         self.standardize(flows)
-
-    def on(self, device: Any) -> FittedEncoder:
-        """Copy of the encoder on a torch device; by default, the encoder itself."""
-        return self
 
 
 class Propagation(Encoder):
@@ -351,19 +336,13 @@ class FittedPropagation(FittedEncoder):
         -------
         ndarray of shape (len(flow.colors), out_dim)
         """
-        X, layers = np.asarray(flow.features, dtype=float), []
+        X, Z = np.asarray(flow.features, dtype=float), np.empty((len(flow.features), 0))
         for layer, columns in enumerate(self.columns):
-            if layer:
-                X = self._averages(flow, layer, X)
+            if layer:  # each color has the points of its color in the previous layer
+                X, Z = self._averages(flow, layer, X), Z[flow.parents[layer - 1]]
             X = X - self.means[columns]
             X /= self.scales[columns]
-            layers.append(X)
-        Z, row = np.empty((len(flow.colors), self.out_dim)), np.arange(len(flow.colors))
-        for layer in range(self.n_layers, -1, -1):
-            points = layers[layer] / self.total_scale  # before copies, as several colors share it
-            Z[:, self.columns[layer]] = points if layer == self.n_layers else points[row]
-            if layer:  # the row of each color in the previous layer
-                row = flow.parents[layer - 1][row]
+            Z = np.hstack([Z, X / self.total_scale])
         return Z
 
     def _averages(self, flow: MessageFlow, layer: int, X: np.ndarray) -> np.ndarray:
@@ -397,8 +376,7 @@ class FittedPropagation(FittedEncoder):
         Xs, n_varying = [np.array(flow.features, dtype=float) for flow in flows], 0
         self.means, self.scales = np.zeros(self.out_dim), np.ones(self.out_dim)
         for layer, columns in enumerate(self.columns):
-            kept, n_nodes = [], 0
-            sums, squares = np.zeros(len(self.means[columns])), np.zeros(len(self.means[columns]))
+            kept, n_nodes, sums, squares = [], 0, np.zeros(1), np.zeros(1)
             for flow, X in zip(flows, Xs, strict=True):
                 counts = flow.counts[layer]
                 X = self._averages(flow, layer, X) if layer else X

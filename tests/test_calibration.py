@@ -1,4 +1,3 @@
-import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -9,26 +8,14 @@ from hypothesis import strategies as st
 
 from skgraphkde import (
     MMD,
-    Density,
     GraphBatch,
     GraphKDEDetector,
     NodeFeatures,
     Propagation,
     Split,
-    load,
 )
 from skgraphkde.calibration import conformal_p_values, discoveries, offset
 from tests.conftest import densities, random_graphs
-
-
-@pytest.mark.parametrize("contamination", [0.05, 0.25])
-def test_offset_has_the_nominal_rate_on_new_scores(contamination):
-    """Over many samples of 19 scores, a 20th falls below the threshold with the nominal rate."""
-    rng = np.random.RandomState(0)
-    scores = rng.standard_normal((4_000, 20))
-    below = [s[-1] < offset(s[:-1], contamination) for s in scores]
-    error = 1.96 * np.sqrt(contamination * (1 - contamination) / len(below))
-    assert abs(np.mean(below) - contamination) < 2 * error
 
 
 @given(
@@ -85,20 +72,10 @@ def clouds(rng, n_graphs, spread=1.0):
     return GraphBatch(5 * np.arange(n_graphs + 1), no_edges, attributes=attributes)
 
 
-ONE_VIEW = {"views": Density(MMD(gammas=(1.0,)))}
-THREE_VIEWS = {
-    "views": (*densities(MMD(gammas=(1.0,), estimator="biased"), MMD(gammas=(1.0,))), "novelty")
-}
-VIEWS = pytest.mark.parametrize(
-    "views",
-    [
-        pytest.param(ONE_VIEW, id="one view", marks=pytest.mark.slow),
-        pytest.param(THREE_VIEWS, id="three views"),
-    ],
-)
+VIEWS = (*densities(MMD(gammas=(1.0,), estimator="biased"), MMD(gammas=(1.0,))), "novelty")
 
 
-def repeated(calibration, n_repetitions, views):
+def repeated(calibration, n_repetitions):
     """P-values of fresh normal graphs, and the false share of what is selected among anomalies."""
     p_values, false_shares = [], []
     for seed in range(n_repetitions):
@@ -108,7 +85,7 @@ def repeated(calibration, n_repetitions, views):
             encoder=Propagation(n_layers=0),
             calibration=calibration,
             random_state=seed,
-            **views,
+            views=VIEWS,
         ).fit(clouds(rng, 140))
         normal = clouds(rng, 30)
         p_values.append(detector.p_values(normal))
@@ -118,9 +95,8 @@ def repeated(calibration, n_repetitions, views):
     return np.array(p_values), np.array(false_shares)
 
 
-@VIEWS
-def test_split_p_values_and_selection_hold_what_they_promise(views):
-    p_values, false_shares = repeated(Split(100 / 140), 100 if views is ONE_VIEW else 40, views)
+def test_split_p_values_and_selection_hold_what_they_promise():
+    p_values, false_shares = repeated(Split(100 / 140), 40)
     for a in (0.01, 0.05, 0.1, 0.2):
         rates = (p_values <= a).mean(axis=1)
         assert a / 2 < rates.mean() <= a + 2 * rates.std() / np.sqrt(len(rates))
@@ -128,9 +104,8 @@ def test_split_p_values_and_selection_hold_what_they_promise(views):
     assert false_shares.mean() <= 0.1 + error
 
 
-@VIEWS
-def test_leave_one_out_p_values_hold_about(views):
-    p_values, _ = repeated("loo", 50, views)
+def test_leave_one_out_p_values_hold_about():
+    p_values, _ = repeated("loo", 50)
     rates = [(p_values <= a).mean() for a in (0.01, 0.05, 0.1, 0.2)]
     np.testing.assert_allclose(rates, [0.01, 0.05, 0.1, 0.2], rtol=0.5)
 
@@ -153,18 +128,3 @@ def test_too_few_scores_to_select_anything_are_said():
         detector.select(random_graphs(3, seed=1, labels=""), alpha=0.03)
     with pytest.warns(UserWarning, match="24 training graphs cannot place a threshold"):
         GraphKDEDetector(contamination=0.03).fit(random_graphs(24, labels=""))
-
-
-@pytest.mark.parametrize("stored", ["fitted", "pickle", "file"])
-def test_fitted_arrays_are_read_only(stored, tmp_path):
-    detector = GraphKDEDetector().fit(random_graphs(20))
-    if stored == "pickle":
-        detector = pickle.loads(pickle.dumps(detector))
-    if stored == "file":
-        detector.save(tmp_path / "model.skg")
-        detector = load(tmp_path / "model.skg")
-    arrays = [detector.calibration_scores_, detector.calibration_graphs_]
-    arrays += [detector.calibration_.scores, detector.model_.training_scores]
-    for array in arrays:
-        with pytest.raises(ValueError, match="read-only"):
-            array.sort()

@@ -3,11 +3,8 @@ import re
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import roc_auc_score
 
 from skgraphkde import (
     GCN,
@@ -24,7 +21,7 @@ from skgraphkde import (
 from skgraphkde.explanation import nearest_references, node_contributions
 from skgraphkde.explanation.wording import feature_words, features_in_words
 from skgraphkde.graphs.naming import usually
-from tests.conftest import permuted, random_graphs, with_data
+from tests.conftest import random_graphs, with_data
 
 SETTINGS = {
     "defaults": {},
@@ -70,17 +67,6 @@ def test_contributions_sum_to_the_squared_distance(detector, graphs, k):
         np.testing.assert_allclose([x.sum() for x in shares], expected, atol=rounding(detector))
 
 
-@given(st.integers(0, 10**6))
-def test_contributions_follow_the_nodes(seed):
-    detector = GraphKDEDetector().fit(random_graphs(12, seed=1))
-    batch = read_graphs(random_graphs(4, seed))
-    shuffled = permuted(batch, seed)
-    for view in detector.model_.densities:
-        one, other = (node_contributions(detector, x, view=view) for x in (batch, shuffled))
-        for a, b in zip(one, other, strict=True):
-            np.testing.assert_allclose(np.sort(a), np.sort(b), atol=1e-9)
-
-
 def test_nearest_references_are_those_of_all_distances(detector, graphs):
     tolerance = rounding(detector)  # of squares: the root of a 0 that is rounded may be 1e-7
     for view in detector.model_.densities:
@@ -90,20 +76,6 @@ def test_nearest_references_are_those_of_all_distances(detector, graphs):
         found = np.take_along_axis(squared, indices, axis=1)
         np.testing.assert_allclose(found, distances**2, atol=tolerance)
     assert nearest_references(detector, graphs, 99)[1].shape == (len(graphs), 20)
-
-
-def test_planted_nodes_come_first():
-    """A clique of four, hung into a cycle: its nodes are what is odd."""
-    rng = np.random.RandomState(0)
-    detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(12, 40)])
-    aurocs = []
-    for _ in range(30):
-        n = int(rng.randint(12, 40))
-        graph = nx.disjoint_union(nx.cycle_graph(n), nx.complete_graph(4))
-        graph.add_edge(0, n)
-        shares = node_contributions(detector, [graph])[0]
-        aurocs.append(roc_auc_score(np.arange(n + 4) >= n, shares))
-    assert np.mean(aurocs) > 0.95
 
 
 class Sums(Distance):
@@ -189,11 +161,4 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
     assert one == "1 of 12 nodes (8%) has 1 neighbor; usually 25%, never less"
     none = feature_words(found["degree=1"], 0, np.array([0.0, 0.5, 1.0]), 12, words, "other graphs")
     assert none == "no node has 1 neighbor; 2 of 3 other graphs have one"
-    few = [
-        feature_words(found["temp missing missing"], k / 12, known, 12, words, "") for k in (0, 1)
-    ]
-    assert few == [
-        "temp missing is missing at none of 12 nodes (0%); usually 25%, never less",
-        "temp missing is missing at only 1 of 12 nodes (8%); usually 25%, never less",
-    ]
     assert found["out b my wait"].fact == found["out a my wait"].fact == "edge my wait"

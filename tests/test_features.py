@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
 
-from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
+from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.graphs import random_walks
 from tests.conftest import permuted, random_graphs, with_data
 from tests.graphs.test_refinement import typed_graphs
@@ -61,15 +59,6 @@ def test_labels_are_one_hot_and_an_unseen_one_is_zero_with_one_warning():
     (values,) = transformer.block("label").vocabularies
     assert sorted(values) == ["C", "N"]
     np.testing.assert_array_equal(X, [[label == value for value in values] for label in labels])
-
-
-def test_several_categories_have_columns_of_their_own():
-    graph = with_data(nx.path_graph(3), {"label": list("ABA"), "node_type": [1, 1, 2]})
-    features = NodeFeatures(("label",)).fit([graph])
-    names = ["label=A", "label=B", "node_type=1", "node_type=2"]
-    assert features.get_feature_names_out().tolist() == names
-    X = features.transform([graph]).attributes
-    assert X.tolist() == [[1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1]]
 
 
 def test_a_label_of_the_vocabulary_that_no_node_has_does_not_count():
@@ -163,28 +152,6 @@ def test_features_follow_the_nodes(seed, directed, multi):
     np.testing.assert_allclose(some, X[[3, 1]].attributes, atol=1e-12)
 
 
-def test_it_is_a_transformer_of_graphs():
-    featurized = clone(NodeFeatures(("label", "degree"))).fit_transform(random_graphs(4))
-    assert (type(featurized), len(featurized)) == (GraphBatch, 4)
-    again = NodeFeatures(("attribute",)).fit_transform(featurized)
-    assert again.attributes.shape == featurized.attributes.shape
-
-
-@pytest.mark.filterwarnings("ignore:left out of the features", "ignore:not read")
-def test_it_precedes_a_detector_whose_edges_have_several_categories():
-    kinds = {"edge_type": lambda edge: sum(edge) % 3}
-    graphs = [with_data(graph, None, kinds) for graph in typed_graphs(12)]
-    features = NodeFeatures().fit(graphs)
-    (back,) = features.transform(graphs[:1]).to_networkx()
-    assert {str(name) for *_, name in back.edges.data("label+edge_type")} <= {
-        str((label, kind)) for label in "ab" for kind in range(3)
-    }
-    detector = make_pipeline(features, GraphKDEDetector(random_state=0)).fit(graphs)
-    assert np.isfinite(detector.score_samples(graphs)).all()
-    lonely = nx.create_empty_copy(graphs[0])
-    assert features.transform([lonely]).attributes.shape == (len(lonely), features.n_features_out_)
-
-
 @pytest.mark.parametrize(
     ("kinds", "message"),
     [
@@ -250,3 +217,21 @@ def test_categories_that_only_one_graph_has_are_unseen():
     np.testing.assert_array_equal(forgetful.transform_batch(batch).attributes, expected)
     without = NodeFeatures(["degree"]).fit(batch)
     assert without.without_own_values(batch)[0] is without
+
+
+def test_several_categories_have_columns_of_their_own():
+    graph = with_data(nx.path_graph(3), {"label": list("ABA"), "node_type": [1, 1, 2]})
+    features = NodeFeatures(("label",)).fit([graph])
+    names = ["label=A", "label=B", "node_type=1", "node_type=2"]
+    assert features.get_feature_names_out().tolist() == names
+    X = features.transform([graph]).attributes
+    assert X.tolist() == [[1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1]]
+
+
+@pytest.mark.filterwarnings("ignore:left out of the features", "ignore:not read")
+def test_several_categories_of_edges_are_one_for_the_detector_that_follows():
+    kinds = {"edge_type": lambda edge: sum(edge) % 3}
+    graphs = [with_data(graph, None, kinds) for graph in typed_graphs(12)]
+    batch = NodeFeatures().fit_transform(graphs)
+    assert batch.schema.edge_categories == ("label+edge_type",)
+    assert np.isfinite(GraphKDEDetector().fit(batch.to_networkx()).calibration_scores_).all()

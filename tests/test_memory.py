@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
+from skgraphkde import GraphKDEDetector, NodeFeatures, read_graphs
 from skgraphkde.distances.kernels import draw_frequencies
 from skgraphkde.features import PROJECTED
 from skgraphkde.graphs import random_walks, refinement
@@ -73,29 +73,6 @@ def test_projected_labels_keep_the_distances_of_standardized_columns():
     error = inner - (values[some, None] == values[some])
     assert error.std() == pytest.approx(1 / np.sqrt(PROJECTED), rel=0.2)
     assert abs(error.mean()) < 0.01
-
-
-@pytest.fixture
-def few_columns(monkeypatch):
-    """As if three labels were many."""
-    monkeypatch.setattr("skgraphkde.features.MOST_VALUES", 2)
-
-
-def test_projected_labels_of_several_categories_and_unseen_ones(few_columns):
-    schema = GraphSchema(node_categories=("kind", "owner"))
-    data = {"kind": list("abb"), "owner": list("xxy")}
-    graphs = [with_data(nx.empty_graph(3), data) for _ in range(4)]
-    features = NodeFeatures(("label",)).fit(read_graphs(graphs, schema=schema))
-    X = features.transform(read_graphs(graphs[:1], schema=schema)).attributes
-    with_data(graphs[0], {"kind": ["new", "new", "a"], "owner": ["new", "y", "x"]})
-    with pytest.warns(UserWarning, match="node labels that fit did not see: new"):
-        Y = features.transform(read_graphs(graphs[:1], schema=schema)).attributes
-    assert not Y[0].any()  # a row is the sum of the signs of its values: a + x, b + x, b + y
-    np.testing.assert_allclose(Y[2], X[0], atol=1e-12)
-    b = X[2] - Y[1]
-    x = X[1] - b
-    squares = [(signs**2).sum() for signs in (X[0] - x, b, x, Y[1])]
-    np.testing.assert_allclose(squares, [3 / 4, 3 / 8, 3 / 8, 3 / 4])
 
 
 # -- large graphs ----------------------------------------------------------------------------------

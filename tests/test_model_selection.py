@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
 from skgraphkde.model_selection import OneClassKFold
@@ -58,10 +57,3 @@ def test_several_classes_are_all_stratified():
 def test_what_cannot_be_split(y, message):
     with pytest.raises(ValueError, match=message):
         list(OneClassKFold(4).split(range(10), y))
-
-
-def test_metrics_of_scikit_learn_are_right_for_1_and_minus_1():
-    """As the documentation says: the normal class is positive unless both signs are changed."""
-    y, scores = np.array([1, 1, 1, -1]), np.array([0.9, 0.8, 0.1, 0.4])
-    assert roc_auc_score(y, scores) == pytest.approx(2 / 3)
-    assert average_precision_score(y == -1, -scores) == 0.5

@@ -5,7 +5,6 @@ entry changes nothing, fails.
 """
 
 import contextlib
-import copy
 import inspect
 import io
 
@@ -38,7 +37,6 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.detectors import processes
-from skgraphkde.explanation import explain, nearest_references, view_surprises
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.learned import dgl_backend
 from tests.conftest import densities, random_graphs, with_data
@@ -241,35 +239,3 @@ def test_a_parameter_changes_something(parameter, monkeypatch):
         )
         assert again == BEFORE[repr(base)]  # what differs below does so by the parameter
     assert outcome(changed, monkeypatch, *graphs) != BEFORE[repr(base)]
-
-
-def answers(detector, graphs):
-    """What a fitted detector says of graphs."""
-    asked = [
-        detector.score_samples,
-        detector.decision_function,
-        detector.predict,
-        detector.p_values,
-        detector.select,
-        detector.score,
-        detector.transform,
-        detector.pairwise_distances,
-        lambda graphs: nearest_references(detector, graphs),
-        lambda graphs: view_surprises(detector, graphs),
-        lambda graphs: explain(detector, graphs[:2]).to_dict(),
-    ]
-    return [str(np.asarray(ask(graphs)).tolist()) for ask in asked]
-
-
-@pytest.mark.parametrize("name", [x for x in CHANGES if x.startswith("GraphKDEDetector.")])
-def test_after_fit_parameters_change_no_answer(name, fitted_and_answers):
-    fitted, expected = fitted_and_answers
-    _, parameter, value = CHANGES[name]
-    changed = copy.copy(fitted).set_params(**{parameter: value})
-    assert answers(changed, TEST) == expected
-
-
-@pytest.fixture(scope="module")
-def fitted_and_answers():
-    fitted = GraphKDEDetector(random_state=0).fit(TRAIN)
-    return fitted, answers(fitted, TEST)

@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import skgraphkde
-
 dask = pytest.importorskip("dask", reason="dask is not installed")
 Chem = pytest.importorskip("rdkit.Chem", reason="RDKit is not installed")
 pytest.importorskip("distributed", reason="distributed is not installed")
@@ -43,10 +41,3 @@ def test_partitions_have_the_numbers_of_one_list(tmp_path):
         tables.append(table)
     np.testing.assert_allclose(*(table["score"] for table in tables), rtol=1e-12, atol=1e-12)
     assert list(example.read(["C M0", "no molecule", "CO"])) == ["C M0", "CO"]
-    detector = skgraphkde.load(tmp_path / "two" / "model.skg")
-    assert len(detector.training_scores_) == 40
-    new = [i for i, line in enumerate(lines) if line not in example.smallest(lines, 40)]
-    expected = detector.score_samples([Chem.MolFromSmiles(lines[i].split()[0]) for i in new])
-    np.testing.assert_allclose(tables[1]["score"].to_numpy()[new], expected, rtol=1e-9)
-    in_order = np.sort(np.delete(tables[1]["score"].to_numpy(), new))
-    np.testing.assert_allclose(in_order, np.sort(detector.training_scores_), rtol=1e-9)

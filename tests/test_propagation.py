@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import GCN, GraphSchema, NodeFeatures, Propagation, propagation, read_graphs
+from skgraphkde import GraphSchema, NodeFeatures, Propagation, propagation, read_graphs
 from skgraphkde.propagation import MessageFlow, node_colors
 from tests.conftest import permuted, random_graphs, with_data
 from tests.graphs.common import partition
@@ -155,17 +155,3 @@ def test_propagation_of_equal_nodes_is_0():
     encoder, flow = Propagation().build(2), apart(graphs, 2)
     encoder.standardize([flow])
     assert (np.abs(encoder.encode(flow)) < 1e-6).all()
-
-
-@pytest.mark.parametrize("encoder", [Propagation(2), GCN(hidden_dim=8)], ids=["propagation", "gcn"])
-@given(st.integers(0, 10**6), st.booleans(), st.booleans())
-def test_merged_nodes_and_node_order(encoder, seed, directed, multi):
-    batch, n_relations = featurized(seed, directed=directed, multi=multi)
-    fitted = encoder.build(batch.attributes.shape[1], n_relations, seed=0)
-    flow, rows = merged(batch, 2)
-    fitted.prepare([flow])
-    alone = fitted.encode(apart(batch, 2))
-    np.testing.assert_allclose(fitted.encode(flow)[rows], alone, atol=1e-9)
-    shuffled = fitted.encode(apart(permuted(batch, seed), 2))
-    expected = permuted(batch.replace(attributes=alone), seed).attributes
-    np.testing.assert_allclose(shuffled, expected, atol=1e-9)

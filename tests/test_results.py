@@ -7,12 +7,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-import skgraphkde
 from skgraphkde import GraphKDEDetector, GraphSchema, report
 from skgraphkde.explanation import explain, reasons, results
 from skgraphkde.explanation.results import judge
-from skgraphkde.reporting import page
-from skgraphkde.views.embedding import Embedding
 from tests.conftest import random_graphs, with_data
 from tests.detectors.test_base import EdgeCount
 from tests.test_explain import ring
@@ -81,21 +78,6 @@ def test_no_p_values_where_there_are_none():
     assert len(frame[frame["selected"]]) == 0  # a missing value selects nothing
     by_others = results(GraphKDEDetector().fit(NORMAL))
     assert by_others["selected"].isna().all()  # p-values of training graphs are ranks
-
-
-@pytest.mark.parametrize("ask", [results, explain, skgraphkde.report])
-def test_each_graph_is_embedded_once(monkeypatch, ask):
-    detector, embedded = GraphKDEDetector().fit(NORMAL), []
-    embed = Embedding.__call__
-
-    def counting(embedding, graphs):
-        embedded.append(len(graphs))
-        return embed(embedding, graphs)
-
-    monkeypatch.setattr(Embedding, "__call__", counting)
-    monkeypatch.setattr(page, "render", lambda *arguments: "")
-    ask(detector, NEW)
-    assert embedded == [8]
 
 
 def test_arguments_are_checked():

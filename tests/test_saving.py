@@ -185,9 +185,9 @@ def test_what_cannot_be_read_back_is_not_written(path, values):
 def test_fitted_arrays_are_read_only(fitted, path):
     fitted.save(path)
     for detector in (fitted, skgraphkde.load(path), pickle.loads(pickle.dumps(fitted))):
-        fields = vars(detector) | vars(detector.model_)
+        fields = vars(detector) | vars(detector.model_) | vars(detector.calibration_)
         arrays = {name: x for name, x in fields.items() if isinstance(x, np.ndarray)}
-        assert {"training_scores_", "view_weights", "reference_index"} <= arrays.keys()
+        assert {"training_scores_", "view_weights", "reference_index", "scores"} <= arrays.keys()
         assert [name for name, x in arrays.items() if x.flags.writeable] == []
 
 

@@ -236,25 +236,18 @@ def everything():
     )
 
 
-@pytest.mark.parametrize("detector", [everything(), GraphKDEDetector()], ids=["all", "defaults"])
-def test_fit_never_changes_a_specification(detector, graphs):
-    parts = detector.get_params(deep=False)
-    before = {name: deep(part) for name, part in parts.items()}
-    detector.fit(graphs).score(graphs)
-    assert {name: deep(part) for name, part in detector.get_params(deep=False).items()} == before
-    assert all(getattr(detector, name) is part for name, part in parts.items())
-
-
 def test_a_specification_changed_after_fit_does_not_change_the_fit(graphs):
     detector = everything().fit(graphs)
-    scores, contrast = detector.score_samples(graphs), detector.score(graphs)
+    scores, contrast = detector.decision_function(graphs), detector.score(graphs)
     detector.encoder.n_layers, detector.encoder.hidden_dim = 5, 9
     detector.views[0].distance.gammas[:] = 7.0
     detector.views[0].kernels.bandwidths[:] = 9.0
     detector.set_params(new__radius=0, training__twins__swap_ratio=1.0)
     detector.features.kinds.clear()
-    np.testing.assert_array_equal(detector.score_samples(graphs), scores)
+    detector.set_params(schema="all", contamination=0.4, calibration="train", max_references=3)
+    np.testing.assert_array_equal(detector.decision_function(graphs), scores)
     assert detector.score(graphs) == contrast
+    assert detector.p_values(graphs).max() <= 1
 
 
 def test_paper_settings_name_every_choice_of_the_paper(graphs):
@@ -298,3 +291,12 @@ def test_names_of_views_are_unique_and_free(views):
 def test_what_has_no_parameters_is_said(part, key):
     with pytest.raises(ValueError, match=r"has no parameters, set \w+ to an object first"):
         part.set_params(**{key: 1})
+
+
+@pytest.mark.parametrize("detector", [everything(), GraphKDEDetector()], ids=["all", "defaults"])
+def test_fit_never_changes_a_specification(detector, graphs):
+    parts = detector.get_params(deep=False)
+    before = {name: deep(part) for name, part in parts.items()}
+    detector.fit(graphs).score(graphs)
+    assert {name: deep(part) for name, part in detector.get_params(deep=False).items()} == before
+    assert all(getattr(detector, name) is part for name, part in parts.items())

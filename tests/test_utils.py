@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from numba.core import caching
 from sklearn import config_context
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from skgraphkde import GraphKDEDetector, explanation, read_graphs
-from skgraphkde._utils import blocks, compiled, elementwise, one_blas_thread, working_memory
+from skgraphkde._utils import blocks, compiled, elementwise, working_memory
 from tests.conftest import with_data
 
 GRAPHS = [with_data(nx.cycle_graph(n), {"temp": 1.0}) for n in range(5, 25)]
@@ -53,13 +52,3 @@ def test_loops_are_compiled_where_nothing_can_be_written(monkeypatch):
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     assert compiled(lambda x: 2 * x)(2) == 4
     assert elementwise("int64(int64)")(lambda x: 2 * x)(np.arange(3)).tolist() == [0, 2, 4]
-
-
-def test_one_blas_thread_for_a_while():
-    def n_threads():
-        return {x["num_threads"] for x in threadpool_info() if x["user_api"] == "blas"}
-
-    with threadpool_limits(2):
-        with one_blas_thread():
-            assert n_threads() == {1}
-        assert n_threads() == {2}

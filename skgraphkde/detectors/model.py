@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from skgraphkde import learned
 from skgraphkde._utils import during, progress
 from skgraphkde.calibration import finite
 from skgraphkde.combination import (
@@ -452,7 +453,7 @@ def fit_model(
     with during(*shares[1:3]):
         history: dict[str, list] = {}
         if training is not None:
-            history = training.train(embedding, graphs, rng)
+            history = learned.train(training, embedding, graphs, rng)
         fitted_encoder.prepare(flows)
     with during(*shares[2:4]):
         clouds = embedding.of_references(references, of_references)

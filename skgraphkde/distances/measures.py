@@ -23,11 +23,18 @@ class DiscreteMeasures:
         Non-negative weights; rows sum to 1.
     sizes : ndarray of shape (n_measures,)
         Number of samples (nodes) of each measure, which the unbiased estimate needs.
+    squared_norms : ndarray of shape (n_measures, n_kernels), default=None
+        Means of kernels within each measure, with their bias. A distance adds them in ``embed``.
+    features : ndarray of shape (n_measures, n_kernels, n_components), default=None
+        Means of random features, of which inner products are means of kernels. Measures that have
+        them may be without `points` and `weights`.
     """
 
     points: Any
-    weights: sp.csr_array
+    weights: Any
     sizes: np.ndarray
+    squared_norms: Any = None
+    features: Any = None
 
     @classmethod
     def from_clouds(cls, points: Any, ptr: np.ndarray) -> DiscreteMeasures:
@@ -103,61 +110,34 @@ class DiscreteMeasures:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    @property
-    def dim(self) -> int:
-        """Number of coordinates of a point."""
-        return self.points.shape[1]
-
     def __getitem__(self, index: Any) -> DiscreteMeasures:
         """Select measures by a slice or an index array, and drop unused support points."""
+        terms = [None if x is None else x[index] for x in (self.squared_norms, self.features)]
+        if self.points is None:
+            return DiscreteMeasures(None, None, self.sizes[index], *terms)
         weights = self.weights[index]
         used, columns = np.unique(weights.indices, return_inverse=True)
         weights = sp.csr_array(
             (weights.data, columns, weights.indptr), shape=(weights.shape[0], len(used))
         )
-        return DiscreteMeasures(self.points[used], weights, self.sizes[index])
+        return DiscreteMeasures(self.points[used], weights, self.sizes[index], *terms)
 
     def means(self) -> np.ndarray:
         """Mean of the points of each measure, shape (n_measures, d)."""
         return self.weights @ self.points
 
-
-@dataclass(frozen=True, eq=False)
-class EmbeddedMeasures(DiscreteMeasures):
-    """Measures with the terms of a squared distance that depend on single measures.
-
-    Parameters
-    ----------
-    squared_norms : ndarray of shape (n_measures, n_kernels)
-        Means of kernels within each measure, with their bias.
-    features : ndarray of shape (n_measures, n_kernels, n_components), default=None
-        Means of random features, of which inner products are means of kernels.
-    """
-
-    squared_norms: Any
-    features: Any = None
-
-    def __getitem__(self, index: Any) -> EmbeddedMeasures:
-        terms = [None if x is None else x[index] for x in (self.squared_norms, self.features)]
-        if self.points is None:
-            return EmbeddedMeasures(None, None, self.sizes[index], *terms)
-        P = super().__getitem__(index)
-        return EmbeddedMeasures(P.points, P.weights, P.sizes, *terms)
-
     @classmethod
-    def without_points(cls, parts: Sequence[EmbeddedMeasures]) -> EmbeddedMeasures:
+    def without_points(cls, parts: Sequence[DiscreteMeasures]) -> DiscreteMeasures:
         """Concatenate measures with random features, whose points are not needed any more.
 
         Parameters
         ----------
-        parts : sequence of EmbeddedMeasures
+        parts : sequence of DiscreteMeasures
 
         Returns
         -------
-        EmbeddedMeasures
+        DiscreteMeasures
             `points` and `weights` are None.
         """
-        sizes = np.concatenate([part.sizes for part in parts])
-        norms = np.concatenate([part.squared_norms for part in parts])
-        features = np.concatenate([part.features for part in parts])
-        return cls(None, None, sizes, norms, features)  # type: ignore[arg-type]
+        names = "sizes", "squared_norms", "features"
+        return cls(None, None, *(np.concatenate([getattr(x, k) for x in parts]) for k in names))

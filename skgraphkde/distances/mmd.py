@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.distances.base import Distance, FittedDistance, nearest_other
 from skgraphkde.distances.kernels import draw_frequencies, feature_means, kernel_means, self_means
-from skgraphkde.distances.measures import DiscreteMeasures, EmbeddedMeasures
+from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.specification import at_least, positive_numbers
 
 # Largest number of distinct training nodes for which method="auto" is exact: its time grows with
@@ -201,9 +201,9 @@ class FittedMMD(FittedDistance):
         """Method of computation: "exact" or "random_features"."""
         return "exact" if self.frequencies is None else "random_features"
 
-    def embed(self, P: DiscreteMeasures) -> EmbeddedMeasures:
+    def embed(self, P: DiscreteMeasures) -> DiscreteMeasures:
         """Add the mean kernels within each measure, and the means of random features."""
-        if isinstance(P, EmbeddedMeasures):
+        if P.squared_norms is not None:
             return P
         features = None
         if self.frequencies is None:
@@ -211,7 +211,7 @@ class FittedMMD(FittedDistance):
         else:
             features = feature_means(P, self.gammas, self.frequencies).swapaxes(0, 1)
             norms = (features * features).sum(axis=2)
-        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+        return replace(P, squared_norms=norms, features=features)
 
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> np.ndarray:
         """Squared distances between all measures.
@@ -229,7 +229,7 @@ class FittedMMD(FittedDistance):
         Q = P if Q is None else self.embed(Q)
         return self._combined(P, Q, self.cross(P, Q))
 
-    def cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> np.ndarray:
+    def cross(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
         """Mean kernels between measures, shape (n_gammas, len(P), len(Q)).
 
         The mean kernel is sum_pq w_ip v_jq exp(-gamma |x_p - y_q|^2). With random features it is an
@@ -240,11 +240,11 @@ class FittedMMD(FittedDistance):
             return P.features.swapaxes(0, 1) @ Q.features.swapaxes(0, 1).swapaxes(1, 2)
         return kernel_means(P, None if Q is P else Q, self.gammas)
 
-    def norms(self, P: EmbeddedMeasures) -> np.ndarray:
+    def norms(self, P: DiscreteMeasures) -> np.ndarray:
         """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
         return corrected(P.squared_norms.T, P.sizes, self.correction)
 
-    def _combined(self, P: EmbeddedMeasures, Q: EmbeddedMeasures, cross: Any) -> np.ndarray:
+    def _combined(self, P: DiscreteMeasures, Q: DiscreteMeasures, cross: Any) -> np.ndarray:
         """Squared distances from mean kernels: the maximum over gammas, at least 0 if biased."""
         squared = np.full(cross.shape[1:], -np.inf, cross.dtype)
         for p, q, k in zip(self.norms(P), self.norms(Q), cross, strict=True):
@@ -277,7 +277,7 @@ class FittedMMD(FittedDistance):
             adapted = replace(self, correction=self._independence(P, sample))
         return super(FittedMMD, adapted).adapted(P, sample)
 
-    def _independence(self, P: EmbeddedMeasures, sample: np.ndarray) -> float:
+    def _independence(self, P: DiscreteMeasures, sample: np.ndarray) -> float:
         """Share of measures whose unbiased squared distance to their nearest neighbor is not < 0.
 
         It estimates the independence of the samples of a measure, whatever the kernel: kernels of
@@ -286,7 +286,7 @@ class FittedMMD(FittedDistance):
         gammas = tuple(dict.fromkeys((*FIVE_DECADES, *self.gammas)))
         biased = replace(self, gammas=gammas, correction=0.0)
         unbiased = replace(biased, correction=1.0)
-        P = biased.embed(DiscreteMeasures(P.points, P.weights, P.sizes))
+        P = biased.embed(replace(P, squared_norms=None))
         are_possible = []
         for rows in biased._parts(sample, len(P)):
             some = P if len(rows) == len(P) else P[rows]  # all pairs at half the cost

@@ -9,7 +9,13 @@ from typing import Any
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.twins import SpectralEdges, Twins
 
-_TORCH = {"GCN": "gcn", "EncoderModule": "modules", "TorchEncoder": "modules", "TorchMMD": "gpu"}
+_TORCH = {
+    "GCN": "gcn",
+    "EncoderModule": "modules",
+    "TorchEncoder": "modules",
+    "TorchMMD": "gpu",
+    "train": "trainer",
+}
 
 __all__ = [
     "GCN",
@@ -19,6 +25,7 @@ __all__ = [
     "TorchEncoder",
     "TorchMMD",
     "Twins",
+    "train",
 ]
 
 

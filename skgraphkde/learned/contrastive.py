@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from threadpoolctl import threadpool_limits
 
-from skgraphkde.distances.mmd import FittedMMD
-from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.twins import Twins
 from skgraphkde.specification import Specification, at_least
-from skgraphkde.views.embedding import Embedding
 
 
 class Contrastive(Specification):
@@ -109,59 +104,3 @@ class Contrastive(Specification):
         self.loss = loss
         self.schedule = schedule
         self.weight_decay = weight_decay
-
-    def train(
-        self, embedding: Embedding, graphs: GraphBatch, rng: np.random.RandomState
-    ) -> dict[str, list]:
-        """Train an encoder and the mixture weights of densities, in place.
-
-        Parameters
-        ----------
-        embedding : Embedding
-            Fitted features, the encoder, and densities that are built.
-        graphs : GraphBatch
-            The training graphs.
-        rng : RandomState
-
-        Returns
-        -------
-        dict of lists
-            See `history_` of :class:`GraphKDEDetector`.
-
-        Raises
-        ------
-        ValueError
-            If there is nothing to train, or there are fewer than 3 graphs.
-        """
-        has_mixtures = any(len(x.bandwidths_) > 1 for x in embedding.densities)
-        if not embedding.encoder.is_trainable and not (self.learn_weights and has_mixtures):
-            raise ValueError(
-                f"there is nothing to train: {embedding.encoder.specification!r} has no weights, "
-                "and there are no mixture weights to learn; use training=None or encoder=GCN()"
-            )
-        if len(graphs) < 3:
-            raise ValueError(
-                "training needs at least 3 graphs, because it holds one out, and got "
-                f"{len(graphs)}: give more, or use training=None"
-            )
-        for distance in (density.distance_ for density in embedding.densities):
-            if embedding.encoder.is_trainable and not isinstance(distance, FittedMMD):
-                raise ValueError(
-                    f"the distance {distance.name} has no gradients, and an encoder cannot be "
-                    "trained under it: use MMD(), or training=None"
-                )
-        try:
-            from skgraphkde.learned.trainer import Trainer
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            raise ImportError(
-                "training needs torch, which is not installed: pip install 'skgraphkde[gcn]'"
-            ) from error
-        twins = (self.twins or Twins()).structural(graphs, rng)
-        featurized = [embedding.featurized(twin) for twin in twins]
-        featurized_graphs = embedding.featurized(graphs)
-        trainer = Trainer(embedding, featurized_graphs, featurized, self, rng)
-        # Blocks of a few hundred points: threads would wait for each other longer than they work.
-        with threadpool_limits(1):
-            return trainer.train()

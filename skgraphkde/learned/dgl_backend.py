@@ -15,6 +15,7 @@ import threading
 import types
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import scipy.sparse as sp
 import torch
@@ -35,18 +36,14 @@ def import_dgl() -> Any | None:
         graphbolt = Path(spec.origin).parent / "graphbolt"
         if graphbolt.is_dir() and not _works(graphbolt):
             sys.modules["dgl.graphbolt"] = types.ModuleType("dgl.graphbolt")
-        backend = os.environ.get("DGLBACKEND")
-        os.environ["DGLBACKEND"] = "pytorch"  # otherwise DGL prints, and writes a file to the home
         try:
-            return importlib.import_module("dgl")
+            # Otherwise DGL prints, and writes a file to the home.
+            with mock.patch.dict(os.environ, DGLBACKEND="pytorch"):
+                return importlib.import_module("dgl")
         except (ImportError, OSError, AttributeError):  # a broken build; torch replaces it
             for name in [name for name in sys.modules if name.split(".")[0] == "dgl"]:
                 del sys.modules[name]
             return None
-        finally:
-            del os.environ["DGLBACKEND"]
-            if backend is not None:
-                os.environ["DGLBACKEND"] = backend
 
 
 def _works(graphbolt: Path) -> bool:

@@ -197,8 +197,9 @@ class FittedGCN(EncoderModule):
         adjacency = flow.normalized_adjacencies[layer]
         H = graph_convolution(adjacency, Z, self.weights[layer], self.backend)
         for r in range(self.n_relations):
+            means = flow.relation_means[layer][r * len(H) : (r + 1) * len(H)]
             weight = self.relation_weights[layer * self.n_relations + r]
-            H = H + graph_convolution(flow.means_of_relations[layer][r], Z, weight, self.backend)
+            H = H + graph_convolution(means, Z, weight, self.backend)
         return H
 
     def _activate(self, layer: int, H: torch.Tensor, counts: np.ndarray) -> torch.Tensor:

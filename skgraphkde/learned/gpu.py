@@ -20,7 +20,7 @@ from torch.nn.functional import embedding_bag
 
 from skgraphkde._utils import memory_limit
 from skgraphkde.distances.kernels import RECOMPUTE_BELOW
-from skgraphkde.distances.measures import DiscreteMeasures, EmbeddedMeasures
+from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import FIVE_DECADES, MMD, FittedMMD, corrected
 
 # Number of points of a block on a CPU, whose arrays fit into a cache, and on a GPU.
@@ -65,7 +65,7 @@ class FittedTorchMMD(FittedMMD):
 
     device: str = "cpu"
 
-    def cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> np.ndarray:
+    def cross(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
         """Mean kernels between measures, see :meth:`FittedMMD.cross`."""
         if self.frequencies is not None:
             return super().cross(P, Q)
@@ -101,7 +101,7 @@ def find_device(device: str) -> torch.device:
     return torch.device(device)
 
 
-def embed(distance: FittedMMD, P: DiscreteMeasures) -> EmbeddedMeasures:
+def embed(distance: FittedMMD, P: DiscreteMeasures) -> DiscreteMeasures:
     """Add the terms of single measures, as :meth:`FittedMMD.embed` does, as tensors.
 
     Parameters
@@ -112,7 +112,7 @@ def embed(distance: FittedMMD, P: DiscreteMeasures) -> EmbeddedMeasures:
 
     Returns
     -------
-    EmbeddedMeasures
+    DiscreteMeasures
     """
     features = None
     if distance.frequencies is None:
@@ -120,18 +120,18 @@ def embed(distance: FittedMMD, P: DiscreteMeasures) -> EmbeddedMeasures:
     else:
         features = feature_means(P, distance.gammas, distance.frequencies)
         norms = (features * features).sum(2)
-    return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+    return replace(P, squared_norms=norms, features=features)
 
 
 def squared_mmd(
-    distance: FittedMMD, P: EmbeddedMeasures, Q: EmbeddedMeasures | None = None
+    distance: FittedMMD, P: DiscreteMeasures, Q: DiscreteMeasures | None = None
 ) -> torch.Tensor:
     """Squared distances between all measures, as :meth:`FittedMMD.squared`, as a tensor.
 
     Parameters
     ----------
     distance : FittedMMD
-    P, Q : EmbeddedMeasures
+    P, Q : DiscreteMeasures
         None for `Q` means `P`, at half the cost.
 
     Returns
@@ -148,7 +148,7 @@ def squared_mmd(
     return squared if distance.correction else squared.clamp_min(0)
 
 
-def _norms(distance: FittedMMD, P: EmbeddedMeasures) -> torch.Tensor:
+def _norms(distance: FittedMMD, P: DiscreteMeasures) -> torch.Tensor:
     """Mean kernels within measures, less the share of their bias, shape (n_gammas, n)."""
     means = P.squared_norms.T
     return corrected(means, torch.as_tensor(P.sizes).to(means), distance.correction)
@@ -188,18 +188,10 @@ def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:
     Tensor of shape (n_gammas, len(P))
         Diagonals of the kernel means of a few measures at a time.
     """
-    W, ptr = P.weights, P.weights.indptr
-    cuts = np.flatnonzero(np.diff(ptr[1:] // GROUP)) + 1
-    firsts, stops = [0, *cuts.tolist()], [*cuts.tolist(), len(P)]
-    points = P.points[torch.as_tensor(W.indices, device=P.points.device).long()]
-    parts = points.split((ptr[stops] - ptr[firsts]).tolist())
+    cuts = np.flatnonzero(np.diff(P.weights.indptr[1:] // GROUP)) + 1
     means = []
-    for first, stop, part in zip(firsts, stops, parts, strict=True):
-        start = ptr[first]
-        entries = W.data[start : ptr[stop]], np.arange(len(part)), ptr[first : stop + 1] - start
-        weights = sp.csr_array(entries, shape=(stop - first, len(part)))
-        group = DiscreteMeasures(part, weights, P.sizes[first:stop])
-        means.append(kernel_means(group, None, gammas).diagonal(dim1=1, dim2=2))
+    for some in np.split(np.arange(len(P)), cuts):
+        means.append(kernel_means(P[some], None, gammas).diagonal(dim1=1, dim2=2))
     return torch.cat(means, 1)
 
 
@@ -284,11 +276,6 @@ class _Block(NamedTuple):
     weights: tuple[torch.Tensor, ...]  # (measures, points), see `_rows_of`
     transposed: tuple[torch.Tensor, ...]  # (points, measures)
 
-    @property
-    def n_points(self) -> int:
-        """Number of points."""
-        return self.points.stop - self.points.start
-
 
 def _blocks(x: torch.Tensor, W: sp.csr_array) -> list[_Block]:
     blocks, by_point, width = [], W.tocsc(), WIDTHS[x.device.type]
@@ -328,7 +315,7 @@ class _KernelMeans(torch.autograd.Function):
         ctx.constants = rows, columns, symmetric, kept
         out = x.new_zeros((W.shape[0], len(gammas), V.shape[0]))
         for i, row in enumerate(rows):
-            sums = x.new_zeros((V.shape[0], len(gammas), row.n_points))
+            sums = x.new_zeros((V.shape[0], len(gammas), len(x[row.points])))
             for column in columns[i:] if symmetric else columns:
                 D = _squared_distances(x, y, row, column)
                 if keeps:
@@ -356,7 +343,7 @@ class _KernelMeans(torch.autograd.Function):
         distances = iter(kept)
         for i, row in enumerate(rows):
             of_points = _bag_sums(row.transposed, slopes[row.measures].flatten(1))
-            of_points = of_points.view(row.n_points, *slopes.shape[1:]).permute(2, 1, 0)
+            of_points = of_points.view(-1, *slopes.shape[1:]).permute(2, 1, 0)
             for column in columns[i:] if symmetric else columns:
                 D = next(distances) if kept else _squared_distances(x, y, row, column)
                 K = _kernels(D, scales)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from threadpoolctl import threadpool_limits
 from torch import nn
 
 from skgraphkde._utils import progress
@@ -22,6 +23,7 @@ from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned import gpu
+from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.modules import EncoderModule
 from skgraphkde.learned.twins import Twins, swap_features
 from skgraphkde.propagation import MessageFlow, node_colors
@@ -38,6 +40,56 @@ LOG_LARGEST_RATIO = 6.0
 EPSILON = 1e-6
 
 
+def train(
+    options: Contrastive, embedding: Embedding, graphs: GraphBatch, rng: np.random.RandomState
+) -> dict[str, list]:
+    """Train an encoder and the mixture weights of densities, in place.
+
+    Parameters
+    ----------
+    options : Contrastive
+    embedding : Embedding
+        Fitted features, the encoder, and densities that are built.
+    graphs : GraphBatch
+        The training graphs.
+    rng : RandomState
+
+    Returns
+    -------
+    dict of lists
+        See `history_` of :class:`GraphKDEDetector`.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to train, or there are fewer than 3 graphs.
+    """
+    encoder = embedding.encoder
+    has_mixtures = any(len(x.bandwidths_) > 1 for x in embedding.densities)
+    if not encoder.is_trainable and not (options.learn_weights and has_mixtures):
+        raise ValueError(
+            f"there is nothing to train: {encoder.specification!r} has no weights, "
+            "and there are no mixture weights to learn; use training=None or encoder=GCN()"
+        )
+    if len(graphs) < 3:
+        raise ValueError(
+            "training needs at least 3 graphs, because it holds one out, and got "
+            f"{len(graphs)}: give more, or use training=None"
+        )
+    for distance in (density.distance_ for density in embedding.densities):
+        if encoder.is_trainable and not isinstance(distance, FittedMMD):
+            raise ValueError(
+                f"the distance {distance.name} has no gradients, and an encoder cannot be "
+                "trained under it: use MMD(), or training=None"
+            )
+    twins = (options.twins or Twins()).structural(graphs, rng)
+    featurized = [embedding.featurized(twin) for twin in twins]
+    trainer = Trainer(embedding, embedding.featurized(graphs), featurized, options, rng)
+    # Blocks of a few hundred points: threads would wait for each other longer than they work.
+    with threadpool_limits(1):
+        return trainer.train()
+
+
 class Trainer:
     """Minimizes the contrast between graphs and their perturbed twins (Algorithm 3).
 
@@ -52,7 +104,6 @@ class Trainer:
     twins : sequence of GraphBatch
         Structural twins with their own features; each batch is parallel to `graphs`.
     options : Contrastive
-        Any, since its module imports this one.
     rng : RandomState
     """
 
@@ -61,7 +112,7 @@ class Trainer:
         embedding: Embedding,
         graphs: GraphBatch,
         twins: Sequence[GraphBatch],
-        options: Any,
+        options: Contrastive,
         rng: np.random.RandomState,
     ) -> None:
         self.graphs, self.options, self.rng = graphs, options, rng
@@ -96,9 +147,8 @@ class Trainer:
         )
         self.weights = nn.ModuleDict({**parts, "logits": self.logits}).to(self.device)
         self.generator = torch.Generator(self.device).manual_seed(int(rng.randint(2**31)))
-        learned = [parameter for parameter in self.weights.parameters() if parameter.requires_grad]
-        self.optimizer = torch.optim.Adam(
-            learned, options.learning_rate, weight_decay=options.weight_decay
+        self.optimizer = torch.optim.Adam(  # which skips weights without a gradient
+            self.weights.parameters(), options.learning_rate, weight_decay=options.weight_decay
         )
         n_steps = options.max_iter * len(_split(self.trained_on, options.batch_size))
         is_constant = options.schedule == "constant"

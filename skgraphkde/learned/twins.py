@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -102,22 +102,22 @@ class SpectralEdges(Specification):
             ``[removed, added]``, both parallel to `batch`.
         """
         keys: tuple[list[np.ndarray], list[np.ndarray]] = [], []
-        for block in _blocks(batch):
-            for of_twin, is_edge in zip(keys, self._edges_of_twins(block), strict=True):
-                graph, row, column = np.nonzero(is_edge & block.is_listed)
-                first_node = block.first_node[graph]
-                of_twin.append((first_node + row) * batch.n_nodes + first_node + column)
+        for first_node, A, is_symmetric in _blocks(batch):
+            for of_twin, is_edge in zip(keys, self._edges_of_twins(A, is_symmetric), strict=True):
+                graph, row, column = np.nonzero(is_edge)
+                once = row != column if batch.directed else row < column
+                row, column = (first_node[graph] + x for x in (row, column))
+                of_twin.append((row * batch.n_nodes + column)[once])
         return [_with_pairs(batch, np.concatenate(of_twin), rng) for of_twin in keys]
 
-    def _edges_of_twins(self, block: _Block) -> list[np.ndarray]:
+    def _edges_of_twins(self, A: np.ndarray, is_symmetric: bool) -> list[np.ndarray]:
         """Marks of the edges of the two twins, shape (g, n, n) each."""
-        A = block.A
         n_pairs = np.maximum((A > 0).sum((1, 2), keepdims=True), 1)
         mean_weight = A.sum((1, 2), keepdims=True) / n_pairs
         weight = np.where(A > 0, A, mean_weight)
         if self.self_loops:
             A = A + mean_weight * np.eye(A.shape[1])
-        if block.is_symmetric:
+        if is_symmetric:
             values, left = np.linalg.eigh(A)
             right = left.swapaxes(1, 2)
         else:
@@ -202,9 +202,8 @@ class Twins(Specification):
         list of GraphBatch
             Batches parallel to `batch`; ``[batch]`` if edges do not change.
         """
-        if self.edges is None:
-            twins = [batch]
-        else:
+        twins = [batch]
+        if self.edges is not None:
             edges = SpectralEdges() if self.edges == "spectrum" else self.edges
             twins = edges.twins(batch, rng)
         return [swap_edges(twin, self.swap_ratio, rng) for twin in twins]
@@ -277,17 +276,17 @@ def _exchanges(
 # -- graphs of one size as matrices, and back ------------------------------------------------------
 
 
-class _Block(NamedTuple):
-    """Graphs of one size n as a stack of matrices."""
+def _blocks(batch: GraphBatch) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
+    """Generate blocks of g graphs of one size n, with six arrays within working_memory.
 
-    first_node: np.ndarray  # (g,), indices in the batch
-    A: np.ndarray  # (g, n, n), adjacency; weights of parallel arcs are summed
-    is_symmetric: bool
-    is_listed: np.ndarray  # (n, n), pairs that list an edge once: above the diagonal, or ordered
-
-
-def _blocks(batch: GraphBatch) -> Iterator[_Block]:
-    """Generate blocks of graphs of one size, with six arrays within working_memory."""
+    Yields
+    ------
+    first_node : ndarray of shape (g,), int
+        Indices in the batch.
+    A : ndarray of shape (g, n, n)
+        Adjacency; weights of parallel arcs are summed.
+    is_symmetric : bool
+    """
     sizes = batch.n_nodes_per_graph
     limit = working_memory() / (6 * 8)
     is_symmetric = np.ones(len(batch), dtype=bool)  # undirected graphs are
@@ -302,9 +301,7 @@ def _blocks(batch: GraphBatch) -> Iterator[_Block]:
             arcs = batch[some].adjacency.tocoo()
             cell = arcs.row.astype(np.int64) * n + arcs.col % n
             A = np.bincount(cell, arcs.data, len(some) * n**2).reshape(-1, n, n)
-            others = ~np.eye(n, dtype=bool)
-            is_listed = others if batch.directed else np.triu(others)
-            yield _Block(batch.node_ptr[some], A, symmetric, is_listed)
+            yield batch.node_ptr[some], A, symmetric
 
 
 def _with_pairs(

@@ -155,7 +155,7 @@ class Numbers(View):
         self.references_ = references
         if self.of_graphs_:
             n_numbers = np.asarray(references.graph_attributes).shape[1]
-            n_categories = len(self.vocabulary_.of_graphs)
+            n_categories = len(self.vocabulary_.values["graph"])
             if len(references) * n_numbers * n_categories > MOST_COMPARED:
                 raise ValueError(
                     f"the {n_numbers} numbers of {len(references)} graphs are compared within each "

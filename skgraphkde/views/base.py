@@ -15,7 +15,7 @@ import numpy as np
 
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import Words, usually
+from skgraphkde.graphs.naming import usually
 from skgraphkde.graphs.schema import KINDS_OF
 from skgraphkde.specification import Specification
 

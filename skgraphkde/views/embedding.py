@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skgraphkde._utils import blocks, memory_limit, progress
-from skgraphkde.distances.measures import DiscreteMeasures, EmbeddedMeasures
+from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import factorize
@@ -95,8 +95,8 @@ class Embedding:
         for block, flow in progress(pairs):
             embedded: dict[Density, Any] = self.of_flows(graphs[block], [flow])
             for density, measures in embedded.items():
-                parts[density].append(EmbeddedMeasures.without_points([measures]))
-        return {density: EmbeddedMeasures.without_points(x) for density, x in parts.items()}
+                parts[density].append(DiscreteMeasures.without_points([measures]))
+        return {density: DiscreteMeasures.without_points(x) for density, x in parts.items()}
 
     def blocks(self, graphs: GraphBatch, compared: float = 0.0) -> list[slice]:
         """Split graphs into blocks of arrays within BLOCK_BYTES and `working_memory`.

@@ -37,29 +37,18 @@ def texts(detector):
 
 def test_parameters_of_the_detector(here):
     run(
-        "fit normal -o own.skg --paper --contamination 0.25 --calibration loo --random-state 7 "
+        "fit normal -o own.skg --paper --contamination 0.25 --set calibration=loo --random-state 7 "
+        "--set max_references=None "
         "--set training__max_iter=1 --set encoder__hidden_dim=8 "
         "--set views__distance__gammas='[1, 10]'"
     )
     expected = GraphKDEDetector(
-        **paper_settings(contamination=0.25, calibration="loo"), random_state=7
+        **paper_settings(contamination=0.25, calibration="loo", max_references=None),
+        random_state=7,
     )
     expected.training.max_iter = 1
     expected.encoder.hidden_dim, expected.views.distance.gammas = 8, [1, 10]
     assert texts(skgraphkde.load("own.skg")) == texts(expected)
-
-
-def test_values_are_python_literals_or_text(here):
-    run(
-        "fit normal -o a.skg --set training=None --set max_references=15 --set random_state=3 "
-        "--set contamination=0.5 --set \"views=('density', 'novelty')\" --set calibration=train"
-    )
-    loaded = skgraphkde.load("a.skg")
-    assert (loaded.training, loaded.max_references, loaded.random_state) == (None, 15, 3)
-    assert (loaded.contamination, loaded.views) == (0.5, ("density", "novelty"))
-    assert loaded.calibration == "train"
-    run("fit normal -o b.skg --contamination auto")
-    assert skgraphkde.load("b.skg").contamination == "auto"
 
 
 def test_info(here):

@@ -43,24 +43,6 @@ def test_it_says_what_score_says(here):
     assert said in (here / "page.html").read_text(encoding="utf-8")
 
 
-def test_nodes_have_the_names_of_the_files(here):
-    odd = NEW[0].copy()
-    odd.nodes["n1"]["element"] = "never seen"
-    nx.write_graphml(odd, "odd.graphml")
-    run("report model.skg odd.graphml -o page.html")
-    assert "n1 (never seen)" in page(here).texts["td"]
-
-
-def test_what_was_skipped_is_on_the_page(here):
-    (here / "bad.gml").write_text("graph [")
-    result = run("report model.skg new/00.graphml bad.gml -o page.html --skip-errors", 3)
-    assert "Skipped: bad.gml" in result.stderr
-    parsed = page(here)
-    assert len(parsed.rows) == 1
-    assert parsed.texts["summary"][0] == "1 file or graph was left out."
-    assert "bad.gml cannot be read as GML" in parsed.texts["li"][0]
-
-
 def test_find(tmp_path):
     folder = tmp_path / "worlds"
     folder.mkdir()
@@ -84,23 +66,6 @@ def test_find(tmp_path):
     assert ">star.graphml</button>" in text  # without the folder, which all have
     assert text.count("<article id") - text.count("graphs alike</h3>") == 41
     assert "Not read" not in run(f"find {folder} -o {path} --force --schema all").stderr
-
-
-def test_find_reads_files_of_several_programs(tmp_path):
-    """Some have labels, and others none: that is evidence, unless the user says it is an error."""
-    for k in range(10):
-        graph = nx.gnm_random_graph(8, 12, seed=k)
-        nx.write_gml(graph, tmp_path / f"{k}.gml")
-        nx.write_gexf(with_data(graph, {"label": "A"}), tmp_path / f"{k}.gexf")
-    path = tmp_path / "page.html"
-    result = run(f"find {tmp_path} -o {path}")
-    assert " of 20 graphs are not like the others" in result.stdout
-    assert "node categories 'label'; missing values as evidence" in result.stderr
-    result = run(f"find {tmp_path} -o {path} --force --missing error", exit_code=1)
-    assert "0.gml has no node attribute 'label', and other graphs have" in result.stderr
-    for k in range(10):
-        (tmp_path / f"{k}.gml").unlink()
-    assert "missing values" not in run(f"find {tmp_path} -o {path} --force").stderr
 
 
 class Dropped:
@@ -198,16 +163,6 @@ def test_verdicts_on_graphs_that_are_not_there(orders):
     assert 'data-given="anomaly"' in (orders / "page.html").read_text()
 
 
-def test_an_empty_cell_of_a_named_column_is_evidence_in_find(here, monkeypatch):
-    pytest.importorskip("rdkit")
-    draw_little(monkeypatch)
-    rows = [f"m{n},{'C' * n}O,{'' if n == 7 else n}" for n in range(2, 22)]
-    (here / "a.csv").write_text("\n".join(["name,smiles,dose", *rows]))
-    done = run("find a.csv --schema molecule --graph-number dose -o b.html --save b.skg")
-    assert "missing values as evidence" in done.stderr
-    run("find a.csv --schema molecule --graph-number dose --missing error -o d.html", 1)
-
-
 # -- tables of verdicts ----------------------------------------------------------------------------
 
 FILES = GraphFiles(["edges.csv"], {}, {}, spans=False, skip_errors=False, quiet=True)
@@ -268,8 +223,6 @@ def test_find_with_verdicts_replaces_only_pages(orders):
     run(f"{command} --force")
     run(command)  # it is a page now
     assert 'data-given="anomaly"' in (orders / "notes.html").read_text()
-    message = run(f"{command[:-10]}other.html --save notes.html", exit_code=2).stderr
-    assert "notes.html exists: give --force" in message
 
 
 @pytest.mark.parametrize(("out", "kept"), [("a.csv", "a.csv"), ("b.csv --save a.skg", "a.skg")])
@@ -281,3 +234,24 @@ def test_the_second_of_two_commands_at_once_fails(here, monkeypatch, out, kept):
     monkeypatch.setattr("skgraphkde.cli.pages.groups_of", judge)
     assert f"{kept} exists: give --force" in run(f"find new -o {out}", exit_code=2).stderr
     assert (here / kept).read_text() == "of another command"
+
+
+def test_nodes_have_the_names_of_the_files(here):
+    odd = NEW[0].copy()
+    odd.nodes["n1"]["element"] = "never seen"
+    nx.write_graphml(odd, "odd.graphml")
+    run("report model.skg odd.graphml -o page.html")
+    assert "n1 (never seen)" in page(here).texts["td"]
+
+
+def test_an_empty_cell_is_evidence_in_find_unless_the_user_says_otherwise(orders):
+    nodes = (orders / "nodes.csv").read_text()
+    (orders / "nodes.csv").write_text(nodes.replace("Receive", "", 1))
+    assert "missing values as evidence" in run(f"find {TABLES} -o page.html").stderr
+    run(f"find {TABLES} -o other.html --missing error", exit_code=1)
+
+
+def test_what_was_skipped_is_on_the_page(here):
+    (here / "bad.gml").write_text("graph [")
+    run("report model.skg new/00.graphml bad.gml -o page.html --skip-errors", 3)
+    assert "bad.gml cannot be read as GML" in page(here).texts["li"][0]

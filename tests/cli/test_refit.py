@@ -52,24 +52,6 @@ def test_what_the_model_flags_does_not_join_without_being_told(here, fitted):
     assert not (here / "none.skg").exists()
 
 
-def test_graphs_that_cannot_be_used_do_not_join(here):
-    (here / "bad.json").write_text("{")
-    nx.write_graphml(nx.path_graph(3), here / "other.graphml")  # without the attributes
-    assert "bad.json" in run("update model.skg bad.json new -o own.skg", exit_code=1).stderr
-    assert not (here / "own.skg").exists()
-    result = run("update model.skg bad.json new other.graphml -o own.skg --skip-errors", 3)
-    assert result.stderr.count("Skipped: ") == 2
-    run("update model.skg new -o without.skg")
-    np.testing.assert_array_equal(scores("own.skg"), scores("without.skg"))
-
-
-def test_a_model_can_be_updated_in_place(here):
-    (here / "own.skg").write_bytes((here / "model.skg").read_bytes())
-    for i in range(2):
-        run(f"update own.skg new/0{i}.graphml -o own.skg --force")
-    assert len(skgraphkde.load("own.skg").calibration_scores_) == 22
-
-
 def test_only_the_default_detector(here, own):
     run(f"fit normal -o counts.skg --detector {own}:EdgeCount")
     message = run(f"update counts.skg new -o own.skg --detector {own}:EdgeCount", 1).stderr
@@ -94,17 +76,6 @@ def test_learning_is_that_of_the_library(here, fitted, table, graphs):
     expected = fitted.learn(named()[:2], ["anomaly", "normal"])
     np.testing.assert_allclose(scores("own.skg"), expected.score_samples(read(NEW)), rtol=1e-9)
     assert "read            2 graphs with a verdict\n" in result.stdout
-
-
-def test_graphs_in_a_zip(here):
-    with zipfile.ZipFile("day.zip", "w") as archive:
-        for i in range(3):
-            archive.write(f"new/0{i}.graphml")
-    (here / "verdicts.csv").write_text("graph,verdict\nday.zip/new/01.graphml,anomaly\n")
-    (here / "plain.csv").write_text("graph,verdict\nnew/01.graphml,anomaly\n")
-    run("learn model.skg verdicts.csv -o zipped.skg")
-    run("learn model.skg plain.csv -o plain.skg")
-    np.testing.assert_array_equal(scores("zipped.skg"), scores("plain.skg"))
 
 
 @pytest.mark.parametrize(
@@ -134,3 +105,14 @@ def test_names_that_are_not_there(here):
     assert "names case1, which is no file here: give the files or the tables" in message
     result = run("learn model.skg verdicts.csv new -o own.skg --skip-errors", exit_code=3)
     assert "1 graphs with a verdict" in result.stdout
+
+
+def test_graphs_in_a_zip(here):
+    with zipfile.ZipFile("day.zip", "w") as archive:
+        for i in range(3):
+            archive.write(f"new/0{i}.graphml")
+    (here / "verdicts.csv").write_text("graph,verdict\nday.zip/new/01.graphml,anomaly\n")
+    (here / "plain.csv").write_text("graph,verdict\nnew/01.graphml,anomaly\n")
+    run("learn model.skg verdicts.csv -o zipped.skg")
+    run("learn model.skg plain.csv -o plain.skg")
+    np.testing.assert_array_equal(scores("zipped.skg"), scores("plain.skg"))

@@ -124,15 +124,6 @@ def test_fit_skips(here):
     assert own == other
 
 
-def test_what_only_some_graphs_have_is_not_skipped(here):
-    (here / "some").mkdir()
-    for name, label in (("a", None), ("b", "C")):
-        graph = with_data(nx.cycle_graph(5), {"label": label})
-        nx.write_graphml(graph, here / "some" / f"{name}.graphml")
-    result = run("fit some -o own.skg --skip-errors", exit_code=1)
-    assert "some/a.graphml has no node attribute 'label', and other graphs have" in result.stderr
-
-
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("ending", ["csv", "graphml"])
 def test_the_value_that_makes_a_number_a_category(here, ending):

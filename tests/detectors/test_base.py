@@ -4,9 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
 
-from skgraphkde import BaseGraphDetector, GraphKDEDetector, NodeFeatures, Split
+from skgraphkde import BaseGraphDetector, GraphKDEDetector, Split
 from tests.conftest import random_graphs
 from tests.estimator_checks import check_graph_detector
 
@@ -58,20 +57,6 @@ def test_a_detector_in_a_few_lines_passes_all_checks():
     check_graph_detector(EdgeCount(), PATHS)
 
 
-def test_it_works_on_its_own():
-    detector = EdgeCount().fit(PATHS)
-    assert detector.fit(PATHS) is detector
-    new = [nx.path_graph(20), nx.complete_graph(20)]
-    assert detector.predict(new).tolist() == [1, -1]
-    scores = detector.score_samples(PATHS)
-    np.testing.assert_array_equal(scores, [-abs(n - 1 - 18.5) for n in range(10, 30)])
-    np.testing.assert_array_equal(detector.decision_function(PATHS), scores - detector.offset_)
-    np.testing.assert_allclose(detector.p_values(new), [1, 1 / 21])
-    assert detector.select(new).tolist() == [False, True]
-    pipeline = make_pipeline(NodeFeatures(("degree",)), EdgeCount()).fit(PATHS)
-    np.testing.assert_array_equal(pipeline.score_samples(PATHS), scores)
-
-
 def test_missing_methods_and_missing_fits_are_named():
     with pytest.raises(NotImplementedError, match="BaseGraphDetector has no method _fit_batch"):
         BaseGraphDetector().fit(PATHS)
@@ -111,15 +96,6 @@ def test_fit_forgets_attributes_of_an_earlier_fit():
     detector.fit(PATHS)
     assert not hasattr(detector, "labels_")
     assert detector.predict(PATHS).shape == (20,)
-
-
-def test_partial_fit_is_a_fit_to_all_graphs():
-    detector = Leaving().partial_fit(PATHS[:8])
-    assert detector.partial_fit(PATHS[8:15]).partial_fit(PATHS[15:]) is detector
-    expected = Leaving().fit(PATHS)
-    assert (detector.seen_, detector.mean_) == (20, expected.mean_)
-    np.testing.assert_array_equal(detector.calibration_scores_, expected.calibration_scores_)
-    assert len(detector.training_graphs_) == 20
 
 
 @pytest.mark.parametrize("scores", [np.zeros(3), 0.0, np.zeros((20, 1))])

@@ -111,15 +111,3 @@ def test_threads_change_rounding_at_most_and_a_seed_fixes_the_bits(detector):
     assert torch.equal(torch.random.get_rng_state(), states[1])
     four = in_threads(4, lambda: detector.fit(TRAIN).score_samples(NEW))
     np.testing.assert_allclose(four, expected, rtol=1e-6)
-
-
-def test_a_failed_training_leaves_the_number_of_threads_as_it_was():
-    training = Contrastive(max_iter=1, learning_rate=1e30)
-    detector = GraphKDEDetector(encoder=GCN(hidden_dim=8), training=training)
-
-    def fail():
-        with pytest.raises(ValueError, match="the loss is not finite"):
-            detector.fit(TRAIN)
-        return torch.get_num_threads()
-
-    assert in_threads(3, fail) == 3

@@ -2,14 +2,12 @@
 
 import pickle
 
-import networkx as nx
 import numpy as np
 import pytest
 from joblib import parallel_config
 from sklearn import config_context, get_config
-from sklearn.model_selection import GridSearchCV
 
-from skgraphkde import GraphKDEDetector, Propagation, read_graphs
+from skgraphkde import GraphKDEDetector, read_graphs
 from skgraphkde.detectors import processes
 from skgraphkde.detectors.processes import GRAPHS_PER_PART, in_parallel
 from tests.conftest import random_graphs
@@ -53,13 +51,6 @@ def test_parts_hold_every_graph_once_in_order_and_are_of_one_size(many):
     assert max(sizes) - min(sizes) <= 2 * 40
 
 
-def test_one_graph_with_most_of_the_nodes():
-    graphs = read_graphs([nx.path_graph(5000), *(nx.path_graph(2) for _ in range(1200))])
-    with parallel_config("threading"):
-        values = in_parallel(node_counts, graphs, n_jobs=2)
-    np.testing.assert_array_equal(values, graphs.n_nodes_per_graph)
-
-
 @pytest.mark.parametrize(("n_graphs", "n_jobs"), [(2 * GRAPHS_PER_PART - 1, 2), (2000, 1)])
 def test_few_graphs_and_one_process_stay_here(monkeypatch, many, n_graphs, n_jobs):
     monkeypatch.setattr(processes, "Parallel", None)
@@ -100,43 +91,4 @@ def test_n_jobs_of_the_detector(detector, many, expected, monkeypatch):
     assert used == [2, 2]
 
 
-def test_errors_name_the_graph_by_its_index_among_all(detector, many, monkeypatch):
-    scores = np.zeros(len(many))
-    scores[1700] = np.nan
-    monkeypatch.setattr("skgraphkde.detectors.base.in_parallel", lambda *_: scores)
-    with pytest.raises(ValueError, match="graph 1700 is not a finite number"):
-        detector.score_samples(many)
-
-
 # -- a cluster of two processes --------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def client():
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("client")
-def test_scores_from_a_cluster(detector, many, expected):
-    with parallel_config("dask"):
-        np.testing.assert_allclose(detector.score_samples(many), expected, rtol=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("client")
-def test_grid_search_on_a_cluster():
-    graphs = read_graphs(random_graphs(30, seed=4))
-    detector = GraphKDEDetector(encoder=Propagation(), random_state=0)
-    search = GridSearchCV(detector, {"encoder__n_layers": [0, 1]}, cv=2)
-    here = search.fit(graphs).cv_results_["mean_test_score"]
-    with parallel_config("dask"):
-        there = search.fit(graphs).cv_results_["mean_test_score"]
-    np.testing.assert_allclose(there, here, rtol=1e-9)

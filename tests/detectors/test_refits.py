@@ -217,17 +217,6 @@ def test_confirmed_anomalies_do_not_calibrate_and_are_flagged(fitted, calibratio
     np.testing.assert_allclose(model.training_scores[:6], expected.model_.training_scores)
 
 
-def test_p_values_of_new_normal_graphs_stay_valid():
-    """At most .1 + three standard errors of 20 times 60 graphs, which share references."""
-    flagged = []
-    for seed in range(20):
-        known, new = random_graphs(60, seed), random_graphs(60, seed + 1000)
-        dense = random_graphs(5, seed + 2000, max_nodes=14)
-        detector = GraphKDEDetector(calibration=APART).fit(known).learn(dense, [-1] * 5)
-        flagged.append((detector.p_values(new) <= 0.1).mean())
-    assert np.mean(flagged) < 0.13
-
-
 def test_reasons_and_results_know_the_anomalies(fitted):
     odd = ODD[:5].replace(names=[f"case {i}" for i in range(5)])
     reasons = explain(fitted.learn(odd, [-1] * 5), ODD[:5])
@@ -243,25 +232,6 @@ def test_reasons_and_results_know_the_anomalies(fitted):
 
 
 # -- fewer references ------------------------------------------------------------------------------
-
-
-def test_max_references_bounds_references_and_all_graphs_calibrate():
-    detector = GraphKDEDetector(max_references=25, random_state=0).fit(NORMAL[:80])
-    model, index = detector.model_, detector.model_.reference_index
-    assert len(model.references) == len(set(index)) == 25
-    assert (np.diff(index) > 0).all()
-    assert model.training_scores.shape == (6, 80)
-    assert len(detector.calibration_scores_) == 80
-    expected = model.view_scores(read_graphs(NORMAL[:80]), own=np.arange(80))
-    np.testing.assert_allclose(model.training_scores, expected, rtol=1e-8)
-
-
-def test_as_many_references_as_graphs_are_all():
-    expected = GraphKDEDetector(random_state=0).fit(NORMAL[:40])
-    for most in (40, 1000):
-        assert_same(
-            GraphKDEDetector(max_references=most, random_state=0).fit(NORMAL[:40]), expected
-        )
 
 
 def numbered(seed):

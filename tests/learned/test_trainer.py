@@ -177,18 +177,6 @@ def test_only_adaptive_densities_adapt_in_each_epoch(data, monkeypatch, bandwidt
     assert len(adapted) == n_times
 
 
-def test_options_of_the_optimizer(data):
-    """Without a gradient, Adam's first step follows the decay, as long as the learning rate."""
-    trainer = make_trainer(data, schedule="constant", learning_rate=0.1, weight_decay=0.5)
-    weights = trainer.encoder.weights[0]
-    before = weights.detach().clone()
-    weights.grad = torch.zeros_like(weights)
-    trainer.optimizer.step()
-    torch.testing.assert_close(before - weights.detach(), 0.1 * before.sign())
-    assert trainer.schedule.get_last_lr() == [0.1]
-    assert make_trainer(data, learning_rate=0.1).schedule.get_last_lr() != [0.1]
-
-
 @pytest.mark.parametrize(
     ("losses", "n_epochs", "best"),
     [([3, 1, 2, 1, 1, 0], 4, 1), ([1, 2, 2, 2], 3, 0), ([3, 2, 1, 0, -1, -2], 5, 5)],

@@ -118,19 +118,6 @@ def test_neither_company_nor_the_order_of_nodes_matters(view, seed):
     np.testing.assert_allclose(alone, expected, atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:.*would count for nothing")
-@pytest.mark.parametrize("view", [*OF_LIBRARY, DegreeEntropy()], ids=str)
-def test_fitted_views_are_saved_and_the_given_ones_stay_as_they_were(view, tmp_path):
-    graphs, new = [trace(seed) for seed in range(12)], [trace(seed) for seed in range(12, 16)]
-    before = vars(view).copy()
-    detector = GraphKDEDetector(views=("density", view), schema="all").fit(graphs)
-    assert vars(view) == before
-    detector.save(tmp_path / "a.skg")
-    loaded = skgraphkde.load(tmp_path / "a.skg", trusted=[f"{__name__}.DegreeEntropy"])
-    np.testing.assert_array_equal(loaded.score_samples(new), detector.score_samples(new))
-    assert explain(loaded, new).equals(explain(detector, new))
-
-
 # -- what is wrong ---------------------------------------------------------------------------------
 
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from skgraphkde import MMD, Density, FittedDistance, GraphKDEDetector, load
+from skgraphkde import MMD, Density, FittedDistance, GraphKDEDetector
 from skgraphkde.distances import DiscreteMeasures
-from skgraphkde.explanation import node_contributions
 from tests.conftest import random_graphs
 
 TRAIN, NEW = random_graphs(30, seed=1), random_graphs(5, seed=2)
@@ -51,12 +50,3 @@ def test_an_adaptive_distance_keeps_its_points():
     adaptive = Density(MMD(method="random_features"))
     model = GraphKDEDetector(views=(adaptive, *VIEWS)).fit(TRAIN).model_
     assert all(clouds.points is not None for clouds in model.clouds.values())
-
-
-def test_references_without_points_do_what_others_do(tmp_path):
-    fitted = GraphKDEDetector(views=VIEWS, random_state=0).fit(TRAIN)
-    fitted.save(tmp_path / "model.skg")
-    loaded = load(tmp_path / "model.skg")
-    np.testing.assert_allclose(fitted.score_samples(NEW), loaded.score_samples(NEW), rtol=1e-9)
-    both = [node_contributions(x, NEW[:1], k=3)[0] for x in (fitted, loaded)]
-    np.testing.assert_allclose(*both, atol=1e-12)

@@ -5,9 +5,6 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.integrate import trapezoid
 
 from skgraphkde import KDE, read_graphs
 from skgraphkde.views.kernels import (
@@ -61,33 +58,6 @@ def test_density_equals_the_formula(second_kernel, leave_one_out):
 
 def test_the_density_of_what_is_infinitely_far_is_0():
     assert make_kde([0.0] * 5)(np.array([[np.inf, np.inf]])).tolist() == [-np.inf]
-
-
-def test_the_plain_kernel_underflows_where_the_log_does_not():
-    kde = make_kde([0.0], bandwidths=(0.01,))
-    assert density_slow([0.9**2], (0.01,), (1.0,)) == 0
-    a, b = kde(np.array([[0.9**2], [1.8**2]]))
-    assert a == pytest.approx(-(0.9**2) / 2e-4 - math.log(math.sqrt(2 * math.pi) * 0.01))
-    assert b < a < -1000
-
-
-def test_it_is_a_density_on_a_line():
-    """Normalized where the metric is one-dimensional and Euclidean, as the docstring says."""
-    grid, references = np.linspace(-40, 40, 20001), np.array([-1.0, 0.2, 3.0])
-    kde = make_kde([0.3, -0.2, 0.1], bandwidths=(0.1, 1.0, 4.0))
-    f = np.exp(kde((grid[:, None] - references) ** 2))
-    assert trapezoid(f, grid) == pytest.approx(1, abs=1e-6)
-
-
-@given(st.integers(0, 10**6))
-def test_order_and_duplicates_of_references(seed):
-    rng = np.random.RandomState(seed)
-    D, kde = rng.rand(3, 8), make_kde(rng.standard_normal(5))
-    f = kde(D)
-    np.testing.assert_allclose(kde(D[:, rng.permutation(8)]), f)
-    np.testing.assert_allclose(kde(np.hstack([D, D])), f)  # every reference twice: the same mean
-    D[:, 0] = 0
-    assert (kde(D) > f).all()
 
 
 def test_scores_of_nearest_bandwidths_do_not_depend_on_the_unit_of_the_distances():
