@@ -25,7 +25,14 @@ from skgraphkde.graphs.batch import GraphBatch, is_spatial
 from skgraphkde.graphs.naming import legible, listed, shown
 from skgraphkde.graphs.random_walks import STEPS, return_probabilities
 from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.refinement import INCREMENT, EdgeGroups, by_frequency, hash64, looks
+from skgraphkde.graphs.refinement import (
+    INCREMENT,
+    EdgeGroups,
+    by_frequency,
+    by_places,
+    hash64,
+    looks,
+)
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import Specification
 
@@ -71,7 +78,7 @@ class LabelBlock(Block):
     Attributes
     ----------
     categories : tuple of str
-        Names of the attributes.
+        Names of the attributes, in the order of :func:`by_places`.
     vocabularies : tuple of tuple
         Values of each attribute, the most frequent first, as :func:`by_frequency` orders them.
     weights : ndarray of shape (n_values,), or None
@@ -85,26 +92,28 @@ class LabelBlock(Block):
     weights: np.ndarray | None = None
 
     def __init__(self, batch: GraphBatch) -> None:
-        self.names, vocabularies, of_nodes = [], {}, looks(batch)
+        of_nodes, found, ranks = looks(batch), [], []
         for category, values in batch.values_by_category("node").items():
             known = tuple(dict.fromkeys(values))
             order = by_frequency(codes_in(values, known)[batch.labels], of_nodes)
-            vocabularies[category] = tuple(known[i] for i in order)
-            self.names += [f"{category}={value}" for value in vocabularies[category]]
-        self.categories, self.vocabularies = tuple(vocabularies), tuple(vocabularies.values())
+            found.append((category, tuple(known[i] for i in order)))
+            ranks.append(codes_in(values, found[-1][1])[batch.labels])
+        in_order = [found[i] for i in by_places(np.column_stack(ranks), of_nodes)]
+        self.categories, self.vocabularies = zip(*in_order, strict=True)
+        self.names = [f"{category}={x}" for category, values in in_order for x in values]
         n_values = len(self.names)
         self.hidden = np.zeros(n_values, dtype=bool)
         if n_values > MOST_VALUES:
             counts = np.bincount(self.codes(batch).ravel())
             self.weights = np.sqrt(batch.n_nodes / (n_values * counts))
-            self.names = [f"{'+'.join(vocabularies)} projected {i}" for i in range(PROJECTED)]
+            self.names = [f"{'+'.join(self.categories)} projected {i}" for i in range(PROJECTED)]
 
     def codes(self, batch: GraphBatch) -> np.ndarray:
         """Index of each node's values among all values, -1 if unseen, (n_categories, n_nodes)."""
         rows, first = [], 0
-        of_batch = batch.values_by_category("node").values()
-        for values, vocabulary in zip(of_batch, self.vocabularies, strict=True):
-            codes = codes_in(values, vocabulary)
+        of_batch = batch.values_by_category("node")
+        for category, vocabulary in zip(self.categories, self.vocabularies, strict=True):
+            codes = codes_in(of_batch[category], vocabulary)
             codes[codes >= 0] += first
             codes[self.hidden[codes]] = -1
             rows.append(codes[batch.labels])
@@ -154,7 +163,7 @@ class NumberBlock(Block):
     columns : tuple of str
         Names of all numeric columns of the graphs.
     used : ndarray of int
-        Indices of the columns in use.
+        Indices of the columns in use, in the order of :func:`by_places`.
     mean, scale : ndarray of shape (len(used),)
         Mean and standard deviation of the columns in use.
     indicates : bool
@@ -167,7 +176,9 @@ class NumberBlock(Block):
         self.columns, self.used = batch.schema.node_columns, used
         self.indicates = batch.schema.missing != "error"
         self.mean, self.scale = _moments(np.asarray(batch.attributes)[:, used])
-        self.names = [self.columns[i] for i in used]
+        order = by_places(self.standardized(batch), looks(batch))
+        self.used, self.mean, self.scale = used[order], self.mean[order], self.scale[order]
+        self.names = [self.columns[i] for i in self.used]
         if self.indicates:
             self.names += [f"{name} missing" for name in self.names]
 
@@ -265,7 +276,9 @@ class EdgeBlock(Block):
     groups, number_groups : EdgeGroups
         Categories of edges by which edges are counted, and numbers averaged.
     columns : tuple of str
-        Names of the numeric attributes.
+        Names of the numeric columns of the graphs.
+    used : ndarray of int
+        Indices of these columns in the order of :func:`by_places`.
     mean, scale : ndarray of shape (n_numbers,)
         Mean and standard deviation of the numeric attributes over all arcs.
     indicates : bool
@@ -280,9 +293,11 @@ class EdgeBlock(Block):
         self.groups = self.number_groups = EdgeGroups.fit(batch)
         self.columns = batch.schema.edge_columns
         self.indicates = batch.schema.missing != "error"
-        self.mean, self.scale = np.zeros(0), np.ones(0)
+        self.used, self.mean, self.scale = np.arange(len(self.columns)), np.zeros(0), np.ones(0)
         if batch.edge_attributes is not None:
             self.mean, self.scale = _moments(batch.edge_attributes)
+            self.used = by_places(self.standardized(batch), looks(batch)[batch.source_of_arc])
+            self.mean, self.scale = self.mean[self.used], self.scale[self.used]
         self.names, prefixes = [], self.groups.prefixes
         if self.groups.n_relations:
             self.names += [f"log(1+{prefix}edges)" for prefix in prefixes]
@@ -290,7 +305,7 @@ class EdgeBlock(Block):
             self.number_groups = EdgeGroups(batch.directed, (), False)
             prefixes = self.number_groups.prefixes
         positions = []
-        for column in self.columns:
+        for column in [self.columns[i] for i in self.used]:
             positions.append(np.arange(len(prefixes)) + len(self.names))
             self.names += [f"{prefix}{column}" for prefix in prefixes]
             if self.indicates:
@@ -325,7 +340,7 @@ class EdgeBlock(Block):
         values = batch.edge_attributes
         if not (self.columns and batch.adjacency.nnz):
             values = np.zeros((batch.adjacency.nnz, len(self.columns)))
-        return (np.asarray(values) - self.mean) / self.scale
+        return (np.asarray(values)[:, self.used] - self.mean) / self.scale
 
     def graph_means(self, batch: GraphBatch) -> dict[int, np.ndarray]:
         """Means, and shares of missing numbers, over the edges of each graph, by column.
@@ -335,7 +350,7 @@ class EdgeBlock(Block):
         group, names = self.number_groups.of_arcs(batch), self.number_groups.names
         directions = 1 + self.groups.directed
         found: dict[int, np.ndarray] = {}
-        for i, positions in enumerate(self.positions.tolist()):
+        for i, positions in zip(self.used, self.positions.tolist(), strict=True):
             values = np.asarray(batch.edge_attributes)[:, i]
             mean, n_missing, n_all = _means(
                 values, batch.graph_of_arc, group, (len(batch), len(names))

@@ -604,8 +604,9 @@ def _check_range(graphs: GraphBatch, features: NodeFeatures, limit: float) -> No
         if deviations.max(initial=0) <= limit:
             continue
         row, column = np.unravel_index(deviations.argmax(), deviations.shape)
+        column = block.used[column]
         if kind == "attribute":
-            column, graph = block.used[column], graphs.graph_of_node[row]
+            graph = graphs.graph_of_node[row]
             where = f"node {row - graphs.node_ptr[graph]}: node"
         else:
             graph = graphs.graph_of_arc[row]

@@ -89,7 +89,7 @@ def _columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
 def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
     """The same of the columns of edges: numbers over all edges of a group, in any direction."""
     nouns = [("count", "", block.groups)] if block.groups.n_relations else []
-    for column in block.columns:
+    for column in [block.columns[j] for j in block.used]:
         nouns.append(("mean", column, block.number_groups))
         if block.indicates:
             nouns.append(("missing", column, block.number_groups))

@@ -172,7 +172,9 @@ def resolve_schema(
         for kind in kinds:
             names[kind] = schema.named(kind)
             if getattr(schema, kind) == "auto":
-                names[kind] = tuple(name for name in CONVENTIONS[kind] if name in free)
+                names[kind] = tuple(
+                    x for x in CONVENTIONS[kind] if x in free and kind_of.get(x, kind) == kind
+                )
             elif schema.is_all(kind):
                 names[kind] += tuple(name for name in free if kind_of[name] == kind)
         read = {*in_schema, *names[kinds[0]], *names[kinds[1]]}
@@ -208,11 +210,12 @@ def _no_such(
 def _kind_of(part: str, name: str, columns: list[Mapping[str, Any]]) -> str:
     """What an attribute is to "all", by its name or else by its values; "" if it is nested."""
     categories, numbers = KINDS_OF[part]
-    for kind in (categories, numbers):
-        if name in CONVENTIONS[kind]:
-            return kind
+    if name in CONVENTIONS[categories]:
+        return categories
     forms = {form for x in columns if x.get(name) is not None for form in _forms(plain(x[name]))}
     widths = {width for _, width in forms}
+    if name in CONVENTIONS[numbers] and widths != {1}:  # vectors, or an error that names them
+        return numbers
     if 0 in widths or len(widths) > 1:
         return ""
     return numbers if all(are_numbers for are_numbers, _ in forms) else categories

@@ -43,6 +43,8 @@ ROWS = 10_000
 DIFFERENCES = 10
 # Share of graphs beyond the fence in lists of normal graphs alone: the least, and the largest.
 FLAGGED_BY_FENCE = (0.02, 0.05)
+# The outer fence of a box plot is so many interquartile ranges below the first quartile (Tukey).
+OUTER = 3.0
 # A graph that has risen is among so many, and so many are named at the top of the page.
 HIGH, RISEN = 25, 5
 # Ignored attributes that are named, at most.
@@ -257,9 +259,12 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
     rates = FLAGGED_BY_FENCE
     if calibration.contamination is not None:
         rates = (max(calibration.contamination, least),) * 2
+    anomalies = [row.judged.score for row in rows if row.judged.is_anomaly]
+    first, third = np.quantile([row.judged.score for row in rows], (0.25, 0.75))
     return {
         "chance": (math.floor(rates[0] * len(rows)), math.ceil(rates[1] * len(rows) - 1e-9)),
-        "n_anomalies": sum(row.judged.is_anomaly for row in rows),
+        "n_anomalies": len(anomalies),
+        "n_far": sum(score < first - OUTER * (third - first) for score in anomalies),
         "n_selected": sum(row.is_selected for row in rows),
         "n_graphs": len(rows),
         "rates": rates,

@@ -120,7 +120,7 @@ class Confirmed(View):
         context: Context,
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
-        """The nearest confirmed anomaly, see :meth:`View.reason`."""
+        """The nearest confirmed anomaly, see :meth:`View.reason`; no text if nothing is shared."""
         [distances] = self.view_.distances(context, self._context, np.array([unusual.own]))
         is_copy = unusual.values[0] == -ITSELF
         i = int(self.copied(graph)[0] if is_copy else distances.argmin())
@@ -133,11 +133,10 @@ class Confirmed(View):
             return Reason(self.name, f"the same as {one}", about=ABOUT)
         if self.view_ is self.statistics_ and distances[i] == 0:
             return Reason(self.name, f"the same as {one}, in its statistics", about=ABOUT)
-        text = f"like {one}"
-        if self.statistics_ is not None:
-            shared = self._shared(self.statistics_, context, i, unusual.own)
-            text += f" ({shared})" if shared else ""
-        return Reason(self.name, text, about=ABOUT)
+        if self.statistics_ is None:  # nobody knows what they share
+            return Reason(self.name, f"like {one}", about=ABOUT)
+        shared = self._shared(self.statistics_, context, i, unusual.own)
+        return Reason(self.name, f"like {one} ({shared})" if shared else "", about=ABOUT)
 
     def _shared(self, statistics: Statistics, context: Context, i: int, own: int) -> str:
         """The statistics in which a graph and an anomaly are most unlike known graphs, in words."""

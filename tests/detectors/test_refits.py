@@ -229,6 +229,8 @@ def test_reasons_and_results_know_the_anomalies(fitted):
     np.testing.assert_allclose(frame["score"], fitted.training_scores_, rtol=1e-12)
     confirmed = np.flatnonzero(fitted.verdicts_ < 0)
     assert set(frame["score"].nsmallest(len(confirmed)).index) == set(confirmed)
+    is_like = frame["reason"].str.startswith("like ", na=False)  # which says what both share
+    assert frame["reason"][is_like].str.contains(" (", regex=False).all()
 
 
 # -- fewer references ------------------------------------------------------------------------------

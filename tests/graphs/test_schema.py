@@ -8,7 +8,7 @@ import pytest
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.arrays import sorted_labels
-from skgraphkde.graphs.problems import Ignored, IgnoredWarning
+from skgraphkde.graphs.problems import GraphError, Ignored, IgnoredWarning
 from skgraphkde.graphs.schema import unread_attributes
 from tests.conftest import with_data
 from tests.graphs.common import assert_same
@@ -90,6 +90,15 @@ def test_everything_by_its_type():
     assert (schema.node_categories, schema.edge_categories) == (("kind",), ("material",))
     assert dict(schema.node_numbers) == {"owner": 1, "temp": 1, "position": 2}
     assert (dict(schema.edge_numbers), schema.ignored) == ({"capacity": 1, "flow": 1}, ())
+
+
+@pytest.mark.parametrize("numbers", ["all", "auto"])
+def test_text_in_x_is_a_category_of_all(numbers):
+    graph = with_data(nx.path_graph(3), {"x": "C", "y": 1.0})
+    schema = read_graphs([graph], schema=GraphSchema.everything(node_numbers=numbers)).schema
+    assert schema.node_categories == ("x",)
+    with pytest.raises(GraphError, match="'x' is not a number"):
+        read_graphs([graph], schema=GraphSchema.everything(node_numbers="x"))
 
 
 def test_conventions_and_what_is_left_out():
