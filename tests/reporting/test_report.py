@@ -131,8 +131,8 @@ def test_the_page_says_what_the_user_calls_things(listed):
         (0.1, [], "You asked for the oddest 10%: as many stand out in any list"),
         (0.1, [cases()], "of 41 cases that are all usual, about 4 to 5 stand out."),
         ("auto", [3 * cases(0, 90)], "More than chance would give: of 3 cases that are all usual"),
-        ("auto", [], "stand out. But 2 are far below all others: look at these first."),
-        ("auto", [cases() + 9 * cases(0, 90)], "stand out, and 9 are far below all others. Each"),
+        ("auto", [], "stand out. But 2 are far below most others: look at these first."),
+        ("auto", [cases() + 9 * cases(0, 90)], "stand out, and 9 are far below most others. Each"),
     ],
 )
 def test_it_says_how_sure_one_can_be(contamination, new, sure):
