@@ -111,8 +111,9 @@ class LabelBlock(Block):
     def codes(self, batch: GraphBatch) -> np.ndarray:
         """Index of each node's values among all values, -1 if unseen, (n_categories, n_nodes)."""
         rows, first = [], 0
+        of_batch = batch.values_by_category("node")
         for category, vocabulary in zip(self.categories, self.vocabularies, strict=True):
-            codes = codes_in(batch.values_by_category("node")[category], vocabulary)
+            codes = codes_in(of_batch[category], vocabulary)
             codes[codes >= 0] += first
             codes[self.hidden[codes]] = -1
             rows.append(codes[batch.labels])
@@ -297,10 +298,9 @@ class EdgeBlock(Block):
             self.mean, self.scale = _moments(batch.edge_attributes)
             self.used = by_places(self.standardized(batch), looks(batch)[batch.source_of_arc])
             self.mean, self.scale = self.mean[self.used], self.scale[self.used]
-        prefixes = self.groups.prefixes
-        self.names = (
-            [f"log(1+{prefix}edges)" for prefix in prefixes] if self.groups.n_relations else []
-        )
+        self.names, prefixes = [], self.groups.prefixes
+        if self.groups.n_relations:
+            self.names += [f"log(1+{prefix}edges)" for prefix in prefixes]
         if len(prefixes) * len(self.columns) * (1 + self.indicates) > MOST_EDGE_COLUMNS:
             self.number_groups = EdgeGroups(batch.directed, (), False)
             prefixes = self.number_groups.prefixes
@@ -485,8 +485,9 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         self.kinds = kinds
 
     def _validate_values(self) -> None:
-        is_selection = bool(self.kinds) and all(kind in BLOCKS for kind in self.kinds)
-        if not (isinstance(self.kinds, str) or is_selection):
+        if isinstance(self.kinds, str):
+            return
+        if not self.kinds or any(kind not in BLOCKS for kind in self.kinds):
             raise ValueError(
                 "The 'kinds' parameter of NodeFeatures must be 'auto', 'given' or a non-empty "
                 f"selection of {tuple(BLOCKS)}. Got {self.kinds!r} instead."
@@ -529,11 +530,11 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
                 "along edges, like a coordinate: to use it, name it in the schema, node_numbers=..."
             )
         self.kinds_ = self._kinds_of(batch, left_out)
-        used = np.flatnonzero(~left_out)
-        self.blocks_ = tuple(
-            BLOCKS[kind](batch, used) if "attribute" in kind else BLOCKS[kind](batch)
-            for kind in self.kinds_
-        )
+        used, blocks = np.flatnonzero(~left_out), []
+        for kind in self.kinds_:
+            is_number = kind in ("attribute", "raw_attribute")
+            blocks.append(BLOCKS[kind](batch, used) if is_number else BLOCKS[kind](batch))
+        self.blocks_ = tuple(blocks)
         self.values_ = {part: values_in_use(batch, part) for part in PARTS}
         self.edge_groups_ = EdgeGroups.fit(batch)
         warn_of_alike(batch)
@@ -542,11 +543,12 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
     def _kinds_of(self, batch: GraphBatch, left_out: np.ndarray) -> tuple[str, ...]:
         """Kinds of features of these training graphs."""
         schema, has_numbers = batch.schema, batch.attributes is not None
+        is_typed = batch.directed or schema.edge_categories or schema.edge_numbers
         are_there = {
             "label": batch.labels is not None,
             "attribute": has_numbers and not left_out.all(),
             "raw_attribute": has_numbers,
-            "edge": batch.directed or schema.edge_categories or schema.edge_numbers,
+            "edge": is_typed,
         }
         there = [kind for kind in BLOCKS if are_there.get(kind, True)]
         if isinstance(self.kinds, str):
@@ -765,7 +767,5 @@ def _difference(value: Hashable, known: Hashable) -> str:
     """What differs between two values that look alike: their types, or their characters."""
     if type(value) is type(known):
         return f"{shown(ascii(value))} and {shown(ascii(known))} look alike"
-    return (
-        f"{shown(repr(value))} is a {type(value).__name__} and {shown(repr(known))} a "
-        f"{type(known).__name__}"
-    )
+    text, other = shown(repr(value)), shown(repr(known))
+    return f"{text} is a {type(value).__name__} and {other} a {type(known).__name__}"

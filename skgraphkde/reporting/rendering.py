@@ -254,9 +254,11 @@ def _unbroken(text: str) -> Markup:
 
 def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:
     """How many graphs stand out, how many usual ones would, and how many are selected."""
-    contamination = detector.calibration_.contamination
+    calibration = detector.calibration_
     least = 1 / (len(detector.calibration_scores_) + 1)
-    rates = FLAGGED_BY_FENCE if contamination is None else (max(contamination, least),) * 2
+    rates = FLAGGED_BY_FENCE
+    if calibration.contamination is not None:
+        rates = (max(calibration.contamination, least),) * 2
     anomalies = [row.judged.score for row in rows if row.judged.is_anomaly]
     first, third = np.quantile([row.judged.score for row in rows], (0.25, 0.75))
     return {
@@ -332,8 +334,9 @@ def _with_selection(graphs: list[Row], alpha: float, verdicts: np.ndarray) -> li
 def _digits(scores: np.ndarray, offset: float) -> int:
     """The number of digits with which scores look unlike the threshold, but for one that is it."""
     others = scores[(scores < offset) | ~np.isclose(scores, offset, rtol=CLOSE, atol=0)].tolist()
+    digits = range(3, 17)
     return next(
-        (n for n in range(3, 17) if printed(offset, n) not in [printed(x, n) for x in others]), 17
+        (n for n in digits if printed(offset, n) not in [printed(x, n) for x in others]), 17
     )
 
 
@@ -452,9 +455,10 @@ def _compared(
     if reference < 0:
         return None
     names = known_names or usual.model.references.names
-    name = shown(str(names[reference] if names else "").removeprefix(row.start), BRIEF)
+    name = str(names[reference] if names else "").removeprefix(row.start)
     differences = usual.differences(graph, reference, {x.what for x in row.judged.unusual})
-    return Compared(reference, name or f"known graph {reference}", lacks, differences)
+    name = shown(name, BRIEF) or f"known graph {reference}"
+    return Compared(reference, name, lacks, differences)
 
 
 def _packed(contents: dict[str, Any]) -> str:

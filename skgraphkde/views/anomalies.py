@@ -152,7 +152,6 @@ class Confirmed(View):
                 break
             mean = statistics.subjects[j]  # which is plainer than a deviation
             k = mean if is_odd[mean] else j
-            said[mean] = in_words(
-                statistics.names_[k], statistics.forms_[k], rows[:, k].tolist(), known[:, k]
-            )
+            about = statistics.names_[k], statistics.forms_[k]
+            said[mean] = in_words(*about, rows[:, k].tolist(), known[:, k])
         return "; ".join(said.values())
