@@ -110,14 +110,6 @@ def test_leave_one_out_p_values_hold_about():
     np.testing.assert_allclose(rates, [0.01, 0.05, 0.1, 0.2], rtol=0.5)
 
 
-@pytest.mark.parametrize(("fraction", "contamination"), [(0.1, 0.1), (0.95, 0.1)])
-def test_too_few_graphs_to_set_aside(fraction, contamination):
-    graphs = random_graphs(20)
-    message = r"holds out .* of 20 graphs, but .*needs at least 9, and training needs 2"
-    with pytest.raises(ValueError, match=message):
-        GraphKDEDetector(calibration=Split(fraction), contamination=contamination).fit(graphs)
-
-
 def test_too_few_scores_to_select_anything_are_said():
     p_values = np.array([0.05, 0.05, 0.5])
     with pytest.warns(UserWarning, match=r"19 calibration .*alpha=0.04 selects nothing.* 24"):

@@ -1,10 +1,7 @@
-import re
-
 import networkx as nx
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
-from sklearn.exceptions import NotFittedError
 
 from skgraphkde import (
     GCN,
@@ -89,19 +86,6 @@ class FittedSums(FittedDistance):
     def squared(self, P, Q=None):
         P, Q = (x.weights @ x.points * x.sizes[:, None] for x in (P, P if Q is None else Q))
         return cdist(P, Q, "sqeuclidean")
-
-
-def test_what_cannot_be_explained(graphs):
-    detector = GraphKDEDetector(views=("novelty", Density(Sums()))).fit(graphs[:8])
-    message = "the distance of Density(distance=Sums()) is not a sum over nodes: use 'mmd', or"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        node_contributions(detector, graphs)
-    assert nearest_references(detector, graphs, 2)[0].shape == (len(graphs), 2)
-    with pytest.raises(ValueError, match="k must be an integer of at least 1, got 0"):
-        nearest_references(detector, graphs, 0)
-    for function in (nearest_references, node_contributions):
-        with pytest.raises(NotFittedError):
-            function(GraphKDEDetector(), graphs)
 
 
 @pytest.mark.parametrize(

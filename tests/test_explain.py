@@ -85,13 +85,6 @@ def test_nodes_and_edges_of_a_reason():
     assert set(new.nodes) == {0, 4}
 
 
-@pytest.mark.parametrize("options", [{"k": 0}, {"n_reasons": 0}])
-def test_counts_are_positive(options):
-    graphs = random_graphs(5)
-    with pytest.raises(ValueError, match="k and n_reasons must be at least 1"):
-        explain(GraphKDEDetector().fit(graphs), graphs, **options)
-
-
 def ring(n, long=None):
     """A ring whose nodes count from 1, with a length at each edge."""
     graph = nx.relabel_nodes(nx.cycle_graph(n), {i: i + 1 for i in range(n)})

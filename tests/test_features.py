@@ -152,35 +152,6 @@ def test_features_follow_the_nodes(seed, directed, multi):
     np.testing.assert_allclose(some, X[[3, 1]].attributes, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("kinds", "message"),
-    [
-        (("label", "size"), "non-empty selection"),
-        ((), "non-empty selection"),
-        (("attribute",), r"\['attribute'\] were requested, but the graphs carry none"),
-        ("all", "must be a str among"),
-    ],
-)
-def test_bad_kinds(kinds, message):
-    for estimator in (NodeFeatures(kinds), GraphKDEDetector(features=NodeFeatures(kinds))):
-        with pytest.raises(ValueError, match=message):
-            estimator.fit(random_graphs(3))
-
-
-@pytest.mark.parametrize(
-    ("kinds", "data", "message"),
-    [
-        ("auto", {"labels": "", "n_attributes": 2}, "fit saw node labels; these graphs have none"),
-        ("auto", {"n_attributes": 3}, "fit saw 2 node attributes; these graphs have 3"),
-        (["raw_attribute"], {}, "fit saw 2 node attributes; these graphs have none"),
-    ],
-)
-def test_what_fit_saw_must_be_there(kinds, data, message):
-    transformer = NodeFeatures(kinds).fit(random_graphs(3, n_attributes=2))
-    with pytest.raises(ValueError, match=message):
-        transformer.transform(random_graphs(3, **data))
-
-
 @pytest.mark.parametrize("name", ["temp", "pos"])
 def test_everything_that_is_read_is_used_or_said(name):
     """A smooth number is taken for a position by its name, too, and then not without a word."""

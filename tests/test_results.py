@@ -5,7 +5,6 @@ import io
 import networkx as nx
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 
 from skgraphkde import GraphKDEDetector, GraphSchema, report
 from skgraphkde.explanation import explain, reasons, results
@@ -78,19 +77,6 @@ def test_no_p_values_where_there_are_none():
     assert len(frame[frame["selected"]]) == 0  # a missing value selects nothing
     by_others = results(GraphKDEDetector().fit(NORMAL))
     assert by_others["selected"].isna().all()  # p-values of training graphs are ranks
-
-
-def test_arguments_are_checked():
-    detector = GraphKDEDetector().fit(NORMAL)
-    for options, message in (
-        ({"names": range(7)}, "names must have one name for each of 8 graphs, got 7"),
-        ({"names": "abcdefgh"}, "got one text"),
-        ({"alpha": 0}, r"alpha must be in \(0, 1\], got 0"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            results(detector, NEW, **options)
-    with pytest.raises(NotFittedError):
-        results(GraphKDEDetector(), NEW)
 
 
 def test_weak_reasons_are_told_together(monkeypatch):

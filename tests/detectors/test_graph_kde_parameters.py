@@ -22,7 +22,6 @@ from skgraphkde import (
     Propagation,
     SpectralEdges,
     Split,
-    Tanimoto,
     Twins,
     View,
 )
@@ -269,22 +268,6 @@ def cases(n_graphs):
         with_data(graph, total=float(rng.normal(100, 5)), country="AB"[rng.randint(2)])
         for graph in random_graphs(n_graphs, seed=3)
     ]
-
-
-@pytest.mark.parametrize(
-    ("schema", "views", "said"),
-    [
-        ({"graph_numbers": "total"}, "density", r"graph_numbers 'total' .* views density .* add"),
-        ({"graph_numbers": "total"}, ("density", "novelty"), "'statistics' or 'numbers' to views"),
-        ({"graph_numbers": "total"}, ("density", ("near", Tanimoto())), "'total' would count for"),
-        ({"graph_categories": "country"}, ("density", "neighbors"), "add 'novelty' or 'statis"),
-    ],
-)
-def test_data_of_graphs_that_no_view_reads_are_refused(schema, views, said):
-    detector = GraphKDEDetector(views=views, schema=GraphSchema(**schema))
-    with pytest.raises(ValueError, match=said):
-        detector.fit(cases(30))
-    assert not hasattr(detector, "model_")
 
 
 @pytest.mark.parametrize("reader", ["statistics", "numbers", Reader()])

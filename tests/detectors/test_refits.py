@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GCN, GraphBatch, GraphKDEDetector, LeaveOneOut, Split, read_graphs
@@ -168,11 +167,6 @@ def test_a_failed_refit_changes_nothing(fitted, monkeypatch):
     )
     monkeypatch.setattr(Confirmed, "scores_of_anomalies", lambda self: np.full(2, -np.inf))
     assert_unchanged("not a finite number", fitted.learn, ODD[:2], [-1, -1])
-
-
-def test_only_a_fitted_detector_learns():
-    with pytest.raises(NotFittedError):
-        GraphKDEDetector().learn(ODD[:2], [-1, -1])
 
 
 # -- confirmed anomalies ---------------------------------------------------------------------------

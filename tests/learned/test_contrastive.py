@@ -3,20 +3,14 @@ import math
 import numpy as np
 import pytest
 import torch
-from scipy.spatial.distance import cdist
 
-from skgraphkde import (
-    GCN,
-    Contrastive,
-    Density,
-    Distance,
-    FittedDistance,
-    GraphKDEDetector,
-)
+from skgraphkde import Contrastive, Density, GraphKDEDetector
 from skgraphkde.distances.mmd import FIVE_DECADES
+from skgraphkde.explanation import nearest_references
 from skgraphkde.learned.trainer import LOG_LARGEST_RATIO, contrast, log_contrast
 from skgraphkde.views.kernels import log_densities
 from tests.conftest import random_graphs
+from tests.test_contributions import Sums
 
 F, TWINS = np.split(np.random.RandomState(0).rand(3, 12), [4], axis=1)
 F[0, 0], TWINS[0, ::4] = 1e-9, 1e-8
@@ -60,21 +54,9 @@ def test_a_twin_far_denser_than_its_graph_does_not_outweigh_the_others():
     np.testing.assert_allclose(3 * twins.grad[0], np.exp([-1, 6, 6]), rtol=1e-5)
 
 
-class Centers(Distance):
-    """Distance between the means of the points."""
-
-    def build(self, dim, n_points, rng):
-        return FittedCenters()
-
-
-class FittedCenters(FittedDistance):
-    def squared(self, P, Q=None):
-        return cdist(P.means(), (P if Q is None else Q).means(), "sqeuclidean")
-
-
-def test_under_a_distance_of_ones_own_mixture_weights_are_learned_and_no_encoder():
-    parameters = {"views": Density(Centers()), "training": Contrastive(max_iter=2)}
-    detector = GraphKDEDetector(**parameters, random_state=0).fit(random_graphs(9))
+def test_under_a_distance_of_ones_own_mixture_weights_are_learned():
+    graphs, training = random_graphs(9), Contrastive(max_iter=2)
+    detector = GraphKDEDetector(views=Density(Sums()), training=training, random_state=0)
+    detector.fit(graphs)
     assert len({tuple(x) for x in detector.history_["mixture_weights"]}) == 3
-    with pytest.raises(ValueError, match=r"the distance Centers has no gradients, .* use MMD\(\)"):
-        GraphKDEDetector(encoder=GCN(4), **parameters).fit(random_graphs(9))
+    assert nearest_references(detector, graphs, 2)[0].shape == (9, 2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from skgraphkde import MMD, Density, FittedDistance, GraphKDEDetector
+from skgraphkde import MMD, Density, GraphKDEDetector
 from skgraphkde.distances import DiscreteMeasures
 from tests.conftest import random_graphs
 
@@ -12,18 +12,6 @@ TRAIN, NEW = random_graphs(30, seed=1), random_graphs(5, seed=2)
 VIEWS = []
 for gamma, estimator in ((10.0, "biased"), (1.0, "unbiased"), (0.5, "biased")):
     VIEWS.append(Density(MMD((gamma,), estimator, "random_features", 32)))
-
-
-@pytest.mark.parametrize("result", [np.zeros(2), [[0.0] * 30] * 29], ids=["shape", "list"])
-def test_a_distance_that_returns_something_else_is_named(result):
-    class Wrong(FittedDistance):
-        def squared(self, P, Q=None):
-            return result
-
-    density = Density()
-    density.distance_ = Wrong()
-    with pytest.raises(TypeError, match=r"Wrong.squared must return an array of shape \(30, 30\)"):
-        density.squared(TRAIN, TRAIN)
 
 
 @pytest.mark.parametrize("working_memory", [0.05, 1024])

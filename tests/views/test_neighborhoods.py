@@ -83,16 +83,6 @@ def test_a_label_that_fit_did_not_see_is_new_by_itself(graphs):
         assert scores_of(fit(Novelty(0), everything[:-1]), batch).tolist() == [-1 / 4 - 3e6]
 
 
-def test_what_is_not_there_is_refused(graphs):
-    unlabeled = read_graphs([nx.cycle_graph(n) for n in range(10, 30)])
-    for view, message in (
-        (Novelty(2, "label"), "needs node labels.*use categories='degree'"),
-        (Novelty(edges=True), r"Novelty\(edges=True\) needs categories"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            fit(view, unlabeled)
-
-
 # -- parts: nodes and edges by their categories ----------------------------------------------------
 
 
