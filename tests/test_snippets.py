@@ -1,12 +1,15 @@
-"""Code and commands on the pages of README and the docs run as they stand, page by page."""
+"""Code and commands on the pages of README and the docs run, and do what the pages say."""
 
 import doctest
 import json
 import re
 import shlex
+import sys
+import types
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -15,6 +18,7 @@ from skgraphkde.cli import main
 from tests.conftest import with_data
 
 ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = ["README.md", "docs/index.rst", "docs/quickstart.rst", "docs/service.rst", "docs/shell.rst"]
 PAGES += [f"docs/user_guide/{x.name}" for x in ROOT.glob("docs/user_guide/*.rst")]
 PAGES += [f"docs/recipes/{x.name}" for x in ROOT.glob("docs/recipes/*.md")]
@@ -144,3 +148,55 @@ def test_commands(page, here):
         result = CliRunner().invoke(main, arguments, input=listed)
         assert result.exit_code == 0, f"{command}\n{result.output}"
         Path("verdicts.csv").write_text(marked)
+
+
+# -- pages of doctests, and the first example of README --------------------------------------------
+
+DOCTESTS = ["docs/extending.md", "docs/schema.md"]
+DOCTESTS += [x for x in PAGES if "recipes" in x and "index" not in x]
+
+
+@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # PyTorch Geometric's imports
+@pytest.mark.parametrize("page", DOCTESTS)
+def test_page(page, monkeypatch):
+    """As if the page were a module, so that its classes can be pickled."""
+    module = types.ModuleType(Path(page).stem)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    test = doctest.DocTestParser().get_doctest(text, module.__dict__, page, page, 0)
+    test.globs = module.__dict__  # doctest has made a copy
+    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False)
+    assert result.attempted > 10
+    assert not result.failed
+
+
+def test_first_example():
+    code = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
+    namespace = {}
+    claims = 0
+    for line in code.splitlines():
+        expression, _, claim = line.partition("  # ")
+        if not claim:
+            exec(line, namespace)
+            continue
+        actual = eval(expression, namespace)
+        np.testing.assert_allclose(actual, eval(claim, {"array": np.array}), atol=0.11)
+        claims += 1
+    assert claims == 2
+
+
+def test_links_lead_somewhere_from_anywhere():
+    """They are absolute, as a package index needs them; ours name files that exist."""
+    addresses = re.findall(r"\]\(([^)\s]+)\)", README) + re.findall(
+        r"^\[.+\]: (\S+)$", README, re.M
+    )
+    assert len(addresses) >= 20
+    for address in addresses:
+        _, is_ours, path = address.partition("/skgraphkde/skgraphkde/")
+        assert address.startswith("https://"), address
+        if is_ours:
+            path = path.removeprefix("blob/").removeprefix("main/")
+            assert (ROOT / path).exists(), address
+    for name in set(re.findall(r"\]\[([^\]]+)\]", README)):
+        assert f"\n[{name}]: " in README, name

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from tqdm.auto import tqdm
 
 from skgraphkde import (
     GCN,
     KDE,
+    Contrastive,
     GraphBatch,
     GraphKDEDetector,
     NodeFeatures,
@@ -31,6 +33,8 @@ from skgraphkde.views.kernels import NEAREST_MULTIPLES, log_size_kernel
 from tests.conftest import densities, permuted, random_graphs
 from tests.detectors.conftest import make_detector
 from tests.distances.common import squared_mmd_slow
+from tests.estimator_checks import check_as_scikit_learn_does, check_graph_detector
+from tests.graphs.test_refinement import WEIGHTED, typed_graphs
 from tests.views.test_kernels import density_slow
 
 # -- against slow transcriptions -------------------------------------------------------------------
@@ -234,3 +238,32 @@ def test_pairwise_distances(fitted, train, new_graphs):
     assert (D.diagonal() == 0).all()
     assert fitted.pairwise_distances(new_graphs, train).shape == (8, 25)
     np.testing.assert_allclose(fitted.pairwise_distances(train, train), D, atol=1e-6)
+
+
+# -- the contract of an estimator ------------------------------------------------------------------
+
+DEFAULTS = GraphKDEDetector(random_state=0)
+TRAINED = GraphKDEDetector(
+    calibration="train",
+    views=(*densities(kernels=KDE((0.5, 1.0))), "novelty"),
+    encoder=GCN(hidden_dim=8),
+    training=Contrastive(max_iter=2),
+    random_state=0,
+)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_checks():
+    check_as_scikit_learn_does(TRAINED)
+
+
+@pytest.mark.parametrize(
+    "detector", [DEFAULTS, pytest.param(TRAINED, marks=pytest.mark.slow)], ids=["defaults", "gcn"]
+)
+def test_checks_of_graphs(detector):
+    check_graph_detector(detector, random_graphs(20, n_attributes=2))
+
+
+def test_directed_and_typed_graphs():
+    check_graph_detector(clone(DEFAULTS).set_params(schema=WEIGHTED), typed_graphs(20))
