@@ -118,7 +118,7 @@ def test_reasons_are_joined_with_results_by_name():
     assert explain(detector, named)["name"].unique().tolist() == [f"g{i}" for i in range(8)]
 
 
-# -- training graphs, each judged by the others, as `find` does -------------------------------------
+# -- training graphs, each judged by the others, as `find` does ------------------------------------
 
 
 def world(seed):

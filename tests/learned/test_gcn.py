@@ -148,7 +148,7 @@ def test_dropout_keeps_the_mean():
     torch.testing.assert_close(mean, expected, rtol=0.1, atol=0.02)
 
 
-# -- encoders of one's own that are torch modules ---------------------------------------------------
+# -- encoders of one's own that are torch modules --------------------------------------------------
 
 
 class Plain(GCN):

@@ -1,6 +1,4 @@
 import copy
-import functools
-import itertools
 import math
 
 import numpy as np
@@ -34,7 +32,9 @@ from skgraphkde.propagation import MessageFlow
 from skgraphkde.views import kernels
 from skgraphkde.views.embedding import Embedding
 from tests.conftest import GAMMAS, random_graphs
+from tests.distances.common import squared_mmd_slow
 from tests.test_contributions import Sums
+from tests.views.test_kernels import density_slow
 
 
 def make_model(graphs, bandwidths=(0.1, 1.0), size_kernel=False, gammas=(GAMMAS,)):
@@ -44,18 +44,6 @@ def make_model(graphs, bandwidths=(0.1, 1.0), size_kernel=False, gammas=(GAMMAS,
     views = [Density(MMD(x, estimator="biased"), kernels) for x in gammas]
     built = [view.build(encoder.out_dim, 1, graphs, np.random.RandomState(0)) for view in views]
     return Embedding(None, encoder, built)
-
-
-def make_options(swap_ratio=0.3, **kwargs):
-    defaults = {
-        "max_iter": 5,
-        "n_iter_no_change": 5,
-        "validation_fraction": 0.2,
-        "batch_size": 128,
-        "learning_rate": 1e-2,
-        "n_twins": 1,
-    }
-    return Contrastive(**{**defaults, **kwargs}, twins=Twins(swap_ratio))
 
 
 @pytest.fixture(scope="module")
@@ -68,45 +56,34 @@ def data():
 
 
 def make_trainer(data, model=None, **kwargs):
-    model = make_model(data[0]) if model is None else model
-    return Trainer(model, *data, make_options(**kwargs), np.random.RandomState(0))
+    options = {
+        "max_iter": 5,
+        "n_iter_no_change": 5,
+        "learning_rate": 1e-2,
+        "validation_fraction": 0.2,
+    }
+    options = Contrastive(**options | kwargs, twins=Twins(0.3))
+    return Trainer(model or make_model(data[0]), *data, options, np.random.RandomState(0))
 
 
 def loss_slow(model, logits, graphs, twins, leave_one_out):
     """Algorithm 3, lines 13 to 19, graph by graph; the mean over the distances."""
-
-    @functools.cache
-    def points(graph):
-        return model.encoder(MessageFlow.unmerged(graph, 2))
-
-    def distance(a, b, view):
-        values = []
-        for gamma in model.densities[view].distance_.gammas:
-
-            def mean_kernel(x, y, gamma=gamma):
-                return torch.exp(-gamma * ((x[:, None] - y[None]) ** 2).sum(-1)).mean()
-
-            x, y = points(a), points(b)
-            values.append(mean_kernel(x, x) + mean_kernel(y, y) - 2 * mean_kernel(x, y))
-        return max(values).clamp_min(0).sqrt().item()
-
-    def density(graph, i, view):
-        terms = []
-        others = [m for m in range(len(graphs)) if not (leave_one_out and m == i)]
-        weights = torch.softmax(logits[view].detach(), 0).tolist()
-        for pi, h in zip(weights, model.densities[view].bandwidths_, strict=True):
-            for m in others:
-                K = math.exp(-(distance(graph, graphs[m], view) ** 2) / (2 * h**2))
-                terms.append(pi * K / (math.sqrt(2 * math.pi) * h))
-        return sum(terms) / len(others)
-
-    graphs, twins = ([batch[i] for i in range(len(batch))] for batch in (graphs, twins))
-    total, n_distances = 0.0, len(model.densities)
-    for j, view in itertools.product(range(len(twins)), range(n_distances)):
-        i = j % len(graphs)
-        f = density(graphs[i], i, view)
-        total -= (f - density(twins[j], i, view)) / (f + 1e-6)
-    return total / len(twins) / n_distances
+    known, of_twins = (
+        (model.encoder(MessageFlow.unmerged(x, 2)), x.node_ptr) for x in (graphs, twins)
+    )
+    ratios = []
+    for density, logit in zip(model.densities, logits, strict=True):
+        mixture = density.bandwidths_, torch.softmax(logit.detach(), 0).tolist(), None
+        gammas = density.distance_.gammas
+        D, D_twins = (
+            squared_mmd_slow(*x, *known, gammas, 0).clamp_min(0) for x in (known, of_twins)
+        )
+        for j, to_graphs in enumerate(D_twins.tolist()):
+            i = j % len(graphs)
+            skip = i if leave_one_out else None
+            f = density_slow(D[i].tolist(), *mixture, skip)
+            ratios.append((f - density_slow(to_graphs, *mixture, skip)) / (f + 1e-6))
+    return -np.mean(ratios)
 
 
 @pytest.mark.parametrize("gammas", [(GAMMAS,), (GAMMAS, (1.0,))])
