@@ -94,14 +94,14 @@ def traces():
 
 def tables():
     """Tables of cases with empty cells, judged as one list, as ``skgraphkde find`` does."""
-    detector = GraphKDEDetector(schema=_TABLE_SCHEMA, contamination="auto").fit(_cases())
+    detector = GraphKDEDetector(schema=TABLE_SCHEMA, contamination="auto").fit(cases())
     table = results(detector).drop(columns="group")
-    return results_of(detector, _cases()[40:60]) | {
+    return results_of(detector, cases()[40:60]) | {
         "numbers": table.select_dtypes("number").to_numpy(float)
     }
 
 
-_TABLE_SCHEMA = GraphSchema(
+TABLE_SCHEMA = GraphSchema(
     node_categories="step",
     node_numbers="amount",
     graph_categories="kind",
@@ -110,7 +110,7 @@ _TABLE_SCHEMA = GraphSchema(
 )
 
 
-def _cases():
+def cases():
     rng, edges, nodes, cases = np.random.RandomState(7), [], [], []
     for case in range(80):
         n = rng.randint(3, 8)

@@ -104,7 +104,10 @@ def mmd(**parameters):
         ({"encoder": GCN(hidden_dim=0)}, "'hidden_dim' parameter of GCN"),
         ({"features": NodeFeatures(("colour",))}, "of NodeFeatures .* non-empty selection"),
         ({"training": Twins()}, "'training' parameter of GraphKDEDetector"),
-        ({"training": Contrastive(learning_rate=1e38, max_iter=20)}, "loss is not finite"),
+        (
+            {"training": Contrastive(learning_rate=1e38, max_iter=20)},
+            "not finite in epoch .*lower l",
+        ),
         ({"training": Contrastive(twins=Twins(0, edges=None))}, "twins are copies of the graphs"),
         ({"training": Contrastive(twins=Twins(edges=TAU))}, "of SpectralEdges must be .* 0 < tau"),
         (
@@ -214,20 +217,21 @@ def detectors():
     }
 
 
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        ("temp", "graph 1, node 1: node attribute 'temp'"),
+        ("amount", r"graph 1, edge \(\d, \d\): edge attribute 'amount'"),
+    ],
+)
+@pytest.mark.parametrize("name", ["random", "both"])
 @pytest.mark.parametrize(("question", "value"), QUESTIONS.values(), ids=QUESTIONS)
-def test_what_random_features_cannot_compute_is_refused_by_name(detectors, question, value):
-    for name in ("random", "both"):
-        for odd, what in (
-            (measured_graph(50, temp=value), "graph 1, node 1: node attribute 'temp'"),
-            (
-                measured_graph(50, amount=value),
-                r"graph 1, edge \(\d, \d\): edge attribute 'amount'",
-            ),
-        ):
-            message = rf"{what} is {value:g}".replace("+", r"\+")
-            with pytest.raises(ValueError, match=message) as caught:
-                question(detectors[name], [measured_graph(51), odd])
-            assert "clip it, or use views=Density(MMD(method='exact'))" in str(caught.value)
+def test_what_random_features_cannot_compute_is_refused_by_name(
+    detectors, question, value, name, data, what
+):
+    cure = r"clip it, or use views=Density\(MMD\(method='exact'\)\)"
+    with pytest.raises(ValueError, match=rf"{what} is {value:.0e}.*{cure}".replace("e+", r"e\+")):
+        question(detectors[name], [measured_graph(51), measured_graph(50, **{data: value})])
 
 
 @pytest.mark.parametrize(("question", "value"), QUESTIONS.values(), ids=QUESTIONS)
@@ -236,17 +240,13 @@ def test_the_cure_cures(detectors, question, value):
     assert np.isfinite(question(detectors["exact"], graphs)).all()
 
 
+@pytest.mark.parametrize("data", [{"temp": 1e99}, {"amount": 1e99}], ids=str)
 @pytest.mark.parametrize("distances", [(MMD(),), (MMD(), MMD(gammas=(1.0,)))], ids=str)
-def test_what_overflows_in_standard_deviations_is_refused(distances):
+def test_what_overflows_in_standard_deviations_is_refused(distances, data):
     detector = fit_measured(*distances, unit=1e-90)
-    for odd in (
-        measured_graph(50, temp=1e99, unit=1e-90),
-        measured_graph(50, amount=1e99, unit=1e-90),
-    ):
-        with pytest.raises(
-            ValueError, match=r"is 1e\+99, more than .* which cannot be computed: clip it$"
-        ):
-            detector.pairwise_distances([odd])
+    message = r"is 1e\+99, more than .* which cannot be computed: clip it$"
+    with pytest.raises(ValueError, match=message):
+        detector.pairwise_distances([measured_graph(50, **data, unit=1e-90)])
 
 
 # -- data of graphs as a whole ---------------------------------------------------------------------

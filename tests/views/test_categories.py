@@ -74,6 +74,7 @@ def test_pairs_with_the_same_value_are_those_of_a_plain_loop():
     assert len(found) == 4  # create and approve; check, approve and pay
 
 
+@pytest.mark.parametrize("names", [("step", "who"), ("who", "step")])
 @pytest.mark.parametrize(
     ("odd", "words"),
     [
@@ -82,24 +83,10 @@ def test_pairs_with_the_same_value_are_those_of_a_plain_loop():
     ],
     ids=["order", "clerk"],
 )
-def test_a_new_pair_of_steps_is_found_though_persons_are_new_everywhere(odd, words):
-    detector = GraphKDEDetector(schema=SCHEMA, random_state=0).fit(KNOWN)
+def test_a_new_pair_of_steps_is_found_though_persons_are_new_everywhere(odd, words, names):
+    schema = GraphSchema(node_categories=names, directed=True)
+    detector = GraphKDEDetector(schema=schema, random_state=0).fit(KNOWN)
     assert detector.predict([odd]).tolist() == [-1]
     reasons = explain(detector, [odd])["reason"]
     assert any(words in reason for reason in reasons)
     assert not any("(who)" in reason for reason in reasons)  # new pairs of persons are usual
-
-
-def test_the_order_of_names_does_not_decide_which_category_is_the_step():
-    def case(seed, same=False):
-        rng, steps = np.random.default_rng(seed), ["create", "check", "approve", "pay"]
-        who = rng.choice(list("abcdef"), 4)
-        while who[2] == who[0]:
-            who[2] = rng.choice(list("abcdef"))
-        who[2] = who[0] if same else who[2]
-        return with_data(nx.path_graph(4, nx.DiGraph), {"what": steps, "who": who.tolist()})
-
-    known, odd = [case(seed) for seed in range(200)], [case(1000 + i, True) for i in range(30)]
-    for names in (("what", "who"), ("who", "what")):
-        detector = GraphKDEDetector(schema=GraphSchema(node_categories=names)).fit(known)
-        assert (detector.predict(odd) == -1).all()
