@@ -232,14 +232,6 @@ def test_false_alarms_on_fresh_molecules():
     assert np.mean(rates["train"]) > high
 
 
-def test_pairwise_distances(fitted, train, new_graphs):
-    D = fitted.pairwise_distances(train)
-    np.testing.assert_array_equal(D, D.T)
-    assert (D.diagonal() == 0).all()
-    assert fitted.pairwise_distances(new_graphs, train).shape == (8, 25)
-    np.testing.assert_allclose(fitted.pairwise_distances(train, train), D, atol=1e-6)
-
-
 # -- the contract of an estimator ------------------------------------------------------------------
 
 DEFAULTS = GraphKDEDetector(random_state=0)

@@ -54,6 +54,10 @@ def test_distances_between_any_graphs(detector, working_memory):
             np.testing.assert_allclose(D**2, expected, atol=1e-9)
         expected = squared_distances(model, model.references, model.references, view).clip(min=0)
         np.testing.assert_allclose(of_references**2, expected, atol=1e-9)
+    D = detector.pairwise_distances(NEW)
+    np.testing.assert_allclose(D, model.distances(NEW, NEW), atol=1e-6)
+    np.testing.assert_array_equal(D, D.T)
+    assert not D.diagonal().any()
 
 
 # -- work that views share -------------------------------------------------------------------------
@@ -92,15 +96,6 @@ def test_views_share_work_and_nothing_stays_after_a_call(monkeypatch, tmp_path):
 # -- reproducible bits -----------------------------------------------------------------------------
 
 
-def in_threads(n_threads, function):
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(n_threads)
-        return function()
-    finally:
-        torch.set_num_threads(before)
-
-
 def test_threads_change_rounding_at_most_and_a_seed_fixes_the_bits(detector):
     expected = detector.score_samples(NEW)
     states = np.random.get_state()[1].copy(), torch.random.get_rng_state()
@@ -109,5 +104,10 @@ def test_threads_change_rounding_at_most_and_a_seed_fixes_the_bits(detector):
     np.testing.assert_array_equal(detector.score_samples(NEW), expected)
     np.testing.assert_array_equal(np.random.get_state()[1], states[0])
     assert torch.equal(torch.random.get_rng_state(), states[1])
-    four = in_threads(4, lambda: detector.fit(TRAIN).score_samples(NEW))
+    n_threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(4)
+        four = detector.fit(TRAIN).score_samples(NEW)
+    finally:
+        torch.set_num_threads(n_threads)
     np.testing.assert_allclose(four, expected, rtol=1e-6)

@@ -87,12 +87,10 @@ def test_a_reason_counts_all_training_graphs():
 
 
 def test_a_reason_says_that_it_counts_a_sample():
-    known = [nx.cycle_graph(n) for n in range(10, 50)]
-    for graph in known:
-        nx.set_edge_attributes(graph, {edge: "ab"[min(edge) % 2] for edge in graph.edges}, "label")
+    in_turn = {"label": lambda edge: "ab"[min(edge) % 2]}
+    known = [with_data(nx.cycle_graph(n), None, in_turn) for n in range(10, 50)]
     detector = GraphKDEDetector(max_references=5).fit(known)
-    new = nx.cycle_graph(20)
-    nx.set_edge_attributes(new, "a", "label")
+    new = with_data(nx.cycle_graph(20), None, {"label": "a"})
     texts = explain(detector, [new], n_reasons=9)["reason"].tolist()
     assert "no edge (b); 5 of 5 sampled graphs have one" in texts
 

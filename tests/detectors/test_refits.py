@@ -14,7 +14,7 @@ from skgraphkde.datasets import load_mutag
 from skgraphkde.detectors.model import LOG_P_OF_CONFIRMED
 from skgraphkde.explanation import explain, results, view_surprises
 from skgraphkde.views.anomalies import Confirmed
-from tests.conftest import permuted, random_graphs, with_data
+from tests.conftest import permuted, random_graphs
 
 MOLECULES, Y = load_mutag(return_X_y=True, edge_data=True)
 ORDER = np.random.RandomState(0).permutation(len(Y))  # similar molecules follow each other
@@ -228,17 +228,10 @@ def test_reasons_and_results_know_the_anomalies(fitted):
 # -- fewer references ------------------------------------------------------------------------------
 
 
-def numbered(seed):
-    """A graph whose numbers are read by convention, and labels."""
-    rng = np.random.RandomState(seed)
-    data = {"label": lambda _: "ABC"[rng.randint(3)], "x": lambda _: float(rng.standard_normal())}
-    return with_data(nx.gnp_random_graph(int(rng.randint(8, 16)), 0.3, seed=seed), data)
-
-
 @pytest.mark.parametrize("schema", [None, "all"])
 def test_refits_equal_a_fit_where_numbers_are_read_by_convention(schema):
-    graphs = [numbered(seed) for seed in range(60)]
-    new = [numbered(seed) for seed in range(100, 130)]
+    graphs = random_graphs(60, n_attributes=1, max_nodes=16)
+    new = random_graphs(30, seed=1, n_attributes=1, max_nodes=16)
     whole = GraphKDEDetector(schema=schema).fit(graphs)
     in_two = GraphKDEDetector(schema=schema).fit(graphs[:40]).partial_fit(graphs[40:])
     nothing_new = copy.deepcopy(whole).learn(graphs[:1], [0])

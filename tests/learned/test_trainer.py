@@ -143,12 +143,7 @@ def test_training_trains(data):
 def test_two_twins_of_a_graph_are_one_of_each_kind(data, monkeypatch):
     trainer, drawn = make_trainer(data, n_twins=2, batch_size=10), []
     draw = trainer._draw_twins
-
-    def spy(index, flags):
-        drawn.append((index, flags))
-        return draw(index, flags)
-
-    monkeypatch.setattr(trainer, "_draw_twins", spy)
+    monkeypatch.setattr(trainer, "_draw_twins", lambda *of: drawn.append(of) or draw(*of))
     trainer._epoch()
     for index, flags in drawn:
         one, other = np.split(flags, 2)

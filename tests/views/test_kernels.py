@@ -31,11 +31,6 @@ def density_slow(squared, bandwidths, weights, second=None, skip=None):
     return total
 
 
-def make_kde(logits, bandwidths=BANDWIDTHS):
-    mixture = np.array(logits, float), KDE(bandwidths).multiples()
-    return lambda squared, *others: log_densities(squared, *mixture, *others)
-
-
 @pytest.mark.parametrize("second_kernel", [False, True])
 @pytest.mark.parametrize("leave_one_out", [False, True])
 def test_density_equals_the_formula(second_kernel, leave_one_out):
@@ -48,8 +43,10 @@ def test_density_equals_the_formula(second_kernel, leave_one_out):
     for i in range(6):
         second, skip = W[i] if second_kernel else None, i if leave_one_out else None
         expected.append(math.log(density_slow(squared[i], BANDWIDTHS, weights, second, skip)))
-    actual = make_kde(logits)(
+    actual = log_densities(
         squared,
+        logits,
+        np.array(BANDWIDTHS),
         np.log(W) if second_kernel else None,
         np.eye(6, dtype=bool) if leave_one_out else None,
     )
@@ -57,7 +54,7 @@ def test_density_equals_the_formula(second_kernel, leave_one_out):
 
 
 def test_the_density_of_what_is_infinitely_far_is_0():
-    assert make_kde([0.0] * 5)(np.array([[np.inf, np.inf]])).tolist() == [-np.inf]
+    assert log_densities(np.full((1, 2), np.inf), np.zeros(5), np.array(BANDWIDTHS)) == [-np.inf]
 
 
 def test_scores_of_nearest_bandwidths_do_not_depend_on_the_unit_of_the_distances():
