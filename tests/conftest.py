@@ -52,6 +52,13 @@ def with_data(graph, nodes=None, edges=None, **of_graph):
     return graph
 
 
+def spied(monkeypatch, owner, name):
+    """The arguments of calls of a function that is called as before."""
+    calls, function = [], getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *of, **by: calls.append(of) or function(*of, **by))
+    return calls
+
+
 def densities(*distances, **kernels):
     """A view for each of these distances; without any, for each of two."""
     distances = distances or (MMD(estimator="biased"), MMD(gammas=(1.0,)))

@@ -47,13 +47,6 @@ def test_an_alarm_says_since_when_and_all_begins_anew():
     assert alarms[1] == (2 * at + 1, at + 1 + alarms[0][1])
 
 
-def test_no_two_p_values_sound_an_alarm_alone():
-    for p_value in (0.0, 1.0):
-        statistic, alarms = ShiryaevRoberts(2000.0).update(np.full(9, p_value))
-        assert alarms == [(2, 0), (5, 3), (8, 6)]
-        assert np.isfinite(statistic).all()
-
-
 def test_false_alarms_are_as_few_as_promised():
     rng, threshold, n_steps = np.random.RandomState(0), 20.0, 200
     counts = [len(ShiryaevRoberts(threshold).update(rng.rand(n_steps))[1]) for _ in range(100)]

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
-from sklearn.pipeline import make_pipeline
 
 from skgraphkde import (
     GCN,
@@ -186,18 +184,6 @@ def test_grid_search_over_nested_parameters(graphs):
         alone = cross_val_score(clone(detector).set_params(**params), graphs, cv=folds)
         assert score == pytest.approx(alone.mean(), rel=1e-9)
     assert detector.encoder.n_layers == 2
-
-
-@pytest.mark.filterwarnings("ignore:.*scores are non-finite")
-def test_a_candidate_that_cannot_be_fitted_is_not_the_best(graphs):
-    pipeline = make_pipeline(GraphKDEDetector(views=[("density", Density(kernels=KDE()))]))
-    grid = {"graphkdedetector__density__kernels__bandwidths": [[0.1], [-1.0]]}
-    search = GridSearchCV(pipeline, grid, cv=2)
-    with pytest.warns(FitFailedWarning, match="bandwidths"):
-        scores = search.fit(graphs).cv_results_["mean_test_score"]
-    assert np.isnan(scores).tolist() == [False, True]
-    with pytest.raises(ValueError, match="bandwidths"):
-        search.set_params(error_score="raise").fit(graphs)
 
 
 # -- fits ------------------------------------------------------------------------------------------

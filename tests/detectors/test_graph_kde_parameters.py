@@ -23,11 +23,11 @@ from skgraphkde import (
     SpectralEdges,
     Split,
     Twins,
-    View,
 )
 from skgraphkde.explanation import explain, novel_nodes
 from tests.conftest import densities, random_graphs, with_data
 from tests.detectors.conftest import make_detector
+from tests.views.test_base import DegreeEntropy
 
 # -- what follows the training graphs --------------------------------------------------------------
 
@@ -252,16 +252,6 @@ def test_what_overflows_in_standard_deviations_is_refused(distances, data):
 # -- data of graphs as a whole ---------------------------------------------------------------------
 
 
-class Reader(View):
-    """A view of one's own may read all that graphs have."""
-
-    def fit(self, references, context):
-        return self
-
-    def scores(self, graphs, own, context):
-        return -abs(graphs.graph_attributes[:, 0] - 100)
-
-
 def cases(n_graphs):
     rng = np.random.RandomState(0)
     return [
@@ -270,7 +260,13 @@ def cases(n_graphs):
     ]
 
 
-@pytest.mark.parametrize("reader", ["statistics", "numbers", Reader()])
+def test_a_view_of_ones_own_may_read_all_data_of_graphs():
+    schema = GraphSchema(graph_numbers="total", graph_categories=None)
+    views = ("density", DegreeEntropy())
+    assert GraphKDEDetector(views=views, schema=schema).fit(cases(30)).model_
+
+
+@pytest.mark.parametrize("reader", ["statistics", "numbers"])
 def test_data_of_graphs_that_a_view_reads_are_used(reader):
     schema = GraphSchema(graph_numbers="total", graph_categories=None)
     detector = GraphKDEDetector(views=("density", reader), schema=schema).fit(cases(30))

@@ -10,7 +10,7 @@ from sklearn import config_context, get_config
 from skgraphkde import GraphKDEDetector, read_graphs
 from skgraphkde.detectors import processes
 from skgraphkde.detectors.processes import GRAPHS_PER_PART, in_parallel
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, spied
 
 DETECTOR = GraphKDEDetector(random_state=0).fit(random_graphs(20, seed=1))
 SOME = read_graphs(random_graphs(50, seed=2, max_nodes=40))
@@ -73,12 +73,11 @@ def test_working_memory_reaches_the_workers(backend):
 
 
 def test_n_jobs_of_the_detector(expected, monkeypatch):
-    used, parallel = [], processes.Parallel
-    monkeypatch.setattr(processes, "Parallel", lambda n: used.append(n) or parallel(n))
+    used = spied(monkeypatch, processes, "Parallel")
     with_jobs = pickle.loads(pickle.dumps(DETECTOR)).set_params(n_jobs=2)
     with parallel_config("threading"):
         np.testing.assert_allclose(with_jobs.score_samples(MANY), expected, rtol=1e-9)
         np.testing.assert_array_equal(
             with_jobs.predict(MANY), np.where(expected < DETECTOR.offset_, -1, 1)
         )
-    assert used == [2, 2]
+    assert used == [(2,), (2,)]

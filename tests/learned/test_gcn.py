@@ -7,6 +7,7 @@ import torch
 
 from skgraphkde import GCN, EncoderModule, GraphKDEDetector, TorchEncoder
 from skgraphkde.learned import dgl_backend
+from tests.conftest import spied
 from tests.test_propagation import (
     apart,
     dense_ahat,
@@ -72,10 +73,7 @@ def test_merged_nodes_count_as_often_as_there_are_in_training(backend, last_relu
 @needs_dgl
 @pytest.mark.parametrize("backend", ["dgl", "auto"])
 def test_the_dgl_way_really_is_dgl(backend, monkeypatch):
-    calls, convolve = [], dgl_backend.graph_convolution
-    monkeypatch.setattr(
-        dgl_backend, "graph_convolution", lambda *args: calls.append(args) or convolve(*args)
-    )
+    calls = spied(monkeypatch, dgl_backend, "graph_convolution")
     graphs = make_input()
     make_encoder(graphs, backend)(apart(graphs))
     assert len(calls) == 3

@@ -31,7 +31,7 @@ from skgraphkde.learned.trainer import (
 from skgraphkde.propagation import MessageFlow
 from skgraphkde.views import kernels
 from skgraphkde.views.embedding import Embedding
-from tests.conftest import GAMMAS, random_graphs
+from tests.conftest import GAMMAS, random_graphs, spied
 from tests.distances.common import squared_mmd_slow
 from tests.test_contributions import Sums
 from tests.views.test_kernels import density_slow
@@ -141,9 +141,8 @@ def test_training_trains(data):
 
 
 def test_two_twins_of_a_graph_are_one_of_each_kind(data, monkeypatch):
-    trainer, drawn = make_trainer(data, n_twins=2, batch_size=10), []
-    draw = trainer._draw_twins
-    monkeypatch.setattr(trainer, "_draw_twins", lambda *of: drawn.append(of) or draw(*of))
+    trainer = make_trainer(data, n_twins=2, batch_size=10)
+    drawn = spied(monkeypatch, trainer, "_draw_twins")
     trainer._epoch()
     for index, flags in drawn:
         one, other = np.split(flags, 2)

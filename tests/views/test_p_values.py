@@ -61,9 +61,3 @@ def test_views_that_say_the_same_share_a_weight(seed, n_copies):
     one, other = np.linalg.qr(centered - centered.mean(axis=0))[0].T
     weights = view_weights(np.array([one] * n_copies + [other]))
     assert weights[:n_copies].sum() == pytest.approx(weights[-1])
-
-
-def test_constant_views_have_weights():
-    log_p = np.log([[0.5, 0.5, 0.5], [0.2, 0.4, 0.6]])
-    for places in ([0, 1], [0], [0, 0]):
-        assert view_weights(log_p[places]).tolist() == [1] * len(places)
