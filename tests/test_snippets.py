@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from skgraphkde import GraphKDEDetector
 from skgraphkde.cli import main
 from tests.conftest import with_data
+from tests.graphs.test_logs import exported, span
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -70,8 +71,9 @@ def here(tmp_path, monkeypatch):
         for file, columns, table in ((name, "source,target", edges), (nodes, "node,step", rows)):
             lines = [",".join(map(str, row)) for row in table]
             Path(f"{file}.csv").write_text("\n".join([f"case,{columns}", *lines]))
-    amounts = [f"c{i},{100 + i}" for i in range(30)]
-    Path("cases.csv").write_text("\n".join(["case,amount", *amounts]))
+    Path("cases.csv").write_text(
+        "\n".join(["case,amount", *(f"c{i},{100 + i}" for i in range(30))])
+    )
     log = [f"{i},{step},2026-01-{day:02},u{i % 4}" for i in range(24) for day, step in STEPS]
     Path("log.csv").write_text("\n".join(["case,activity,time,resource", *log]))
     events = [f'<event><string key="concept:name" value="{step}"/></event>' for _, step in STEPS]
@@ -80,13 +82,8 @@ def here(tmp_path, monkeypatch):
     Path("log.xes").write_text(f"<log>{''.join(cases)}</log>")
     Path("traces").mkdir()
     for i in range(24):
-        spans = []
-        for k in range(3 + i % 3):
-            ids = {"traceId": f"t{i}", "spanId": str(k), "parentSpanId": str(k - 1) * (k > 0)}
-            times = {"startTimeUnixNano": str(k), "endTimeUnixNano": str(10**6 * (k + i))}
-            spans.append({**ids, **times, "name": "call"})
-        document = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
-        Path(f"traces/{i}.json").write_text(json.dumps(document))
+        spans = [span(f"t{i}", str(k - 1) * (k > 0), str(k)) for k in range(3 + i % 3)]
+        Path(f"traces/{i}.json").write_text(json.dumps(exported("web", *spans)))
     alkanes = [f"{'C' * n}{end} {end}{n}" for n in range(3, 15) for end in ("O", "N")]
     marked = ["graph,verdict", *(f"new/{i}.graphml,anomaly" for i in range(3)), "new/9.graphml,"]
     Path("verdicts.csv").write_text("\n".join(marked))

@@ -154,9 +154,6 @@ class Plain(GCN):
 
     is_relational = False
 
-    def build_module(self, in_dim, generator):
-        return super().build_module(in_dim, generator)
-
 
 def test_an_encoder_of_its_own_sees_edges_by_the_node_features():
     graphs = [nx.DiGraph(nx.path_graph(n).edges) for n in range(4, 12)]
