@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import settings
 
-from skgraphkde import MMD, Density, GraphBatch, read_graphs
+from skgraphkde import MMD, Density, GraphBatch, GraphKDEDetector, GraphSchema, read_graphs
 
 # Nothing asserts a time. `make test-slow` searches longer: HYPOTHESIS_PROFILE=slow.
 # Continuous integration draws the same examples each time: a commit is red for what it changed.
@@ -63,6 +63,11 @@ def densities(*distances, **kernels):
     """A view for each of these distances; without any, for each of two."""
     distances = distances or (MMD(estimator="biased"), MMD(gammas=(1.0,)))
     return tuple(Density(distance, **kernels) for distance in distances)
+
+
+def fitted_to(graphs, views="auto", **schema):
+    """A detector that reads these data of graphs, fitted to them."""
+    return GraphKDEDetector(views=views, schema=GraphSchema(**schema)).fit(graphs)
 
 
 def permuted(batch: GraphBatch, seed: int) -> GraphBatch:

@@ -11,7 +11,7 @@ from benchmarks import typed
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.explanation import explain, nearest_references, view_surprises
 from skgraphkde.explanation.results import groups_of
-from tests.conftest import random_graphs, with_data
+from tests.conftest import fitted_to, random_graphs, with_data
 
 #: What the first reason is about: its kind, and a word in its name.
 CAUSES = {
@@ -94,8 +94,7 @@ def ring(n, long=None):
     return with_data(graph, None, lengths)
 
 
-RINGS = GraphKDEDetector(schema=GraphSchema(edge_numbers="len"))
-RINGS.fit([ring(n) for n in range(8, 30)])
+RINGS = fitted_to([ring(n) for n in range(8, 30)], edge_numbers="len")
 LONG = [ring(12, long=(3, 4))]
 
 
@@ -138,14 +137,14 @@ def log(seed, *, rare=False, odd=""):
 
 @pytest.fixture(scope="module")
 def of_logs():
-    schema = GraphSchema(
+    return fitted_to(
+        [log(seed, rare=seed < 3) for seed in range(60)],
         node_categories="step",
         node_numbers="cost",
         edge_categories="via",
         edge_numbers="wait",
         directed=True,
     )
-    return GraphKDEDetector(schema=schema).fit([log(seed, rare=seed < 3) for seed in range(60)])
 
 
 def said_of(detector, graph):
@@ -240,8 +239,7 @@ TWO_NEW, IN_TURN, IN_ORDER = [(0, 2), (3, 5)], [(0, 2), (2, 0)], [(0, 2), (2, 3)
     ],
 )
 def test_the_first_reason_and_none_that_follows_from_it(known, odd, schema, first, never):
-    detector = GraphKDEDetector(schema=GraphSchema(**schema)).fit(known)
-    said = explain(detector, [odd], n_reasons=9)["reason"]
+    said = explain(fitted_to(known, **schema), [odd], n_reasons=9)["reason"]
     assert re.match(first, said[0]), said.tolist()
     assert not said.str.contains(never).any()
 
@@ -265,8 +263,8 @@ def test_a_node_whose_id_is_its_category_is_named_once():
         data = {"label": str, "who": "desk", "times": [usual, usual * times, usual]}
         return with_data(graph, data)
 
-    schema = GraphSchema(node_categories=("label", "who"), node_numbers="times")
-    detector = GraphKDEDetector(schema=schema).fit([case(seed) for seed in range(60)])
+    known, both = [case(seed) for seed in range(60)], ("label", "who")
+    detector = fitted_to(known, node_categories=both, node_numbers="times")
     reasons = explain(detector, [case(1, 40)])["reason"]
     assert all(reason.count("check stock") <= 1 for reason in reasons)
     assert any("check stock" in reason for reason in reasons), reasons.tolist()
@@ -278,8 +276,7 @@ def test_a_node_whose_id_is_its_category_is_named_once():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("n", "start"), [(1, ["rare"]), (3, ["unusual"]), (5, [])])
 def test_what_one_in_twenty_have_is_unusual_and_one_in_fifty_rare(n, start):
-    known = [log(seed, rare=seed < n) for seed in range(60)]
-    detector = GraphKDEDetector(schema=GraphSchema(node_categories="step")).fit(known)
+    detector = fitted_to([log(s, rare=s < n) for s in range(60)], node_categories="step")
     said = explain(detector, [log(99, rare=True)], n_reasons=99)["reason"]
     assert [x.partition(":")[0] for x in said if ": step=override (in " in x] == start
 
@@ -296,11 +293,10 @@ def test_groups_are_told_in_the_words_of_the_user(value):
 
     graphs = [graph(seed, odd=seed >= 50) for seed in range(54)]
     call = {"nodes": "boxes", "graphs": "movies", "graph": "movie"}
-    plain = GraphSchema(node_categories=None, node_numbers=None, call=call)
-    [(_, shared)] = groups_of(GraphKDEDetector(schema=plain).fit(graphs))
+    plain = fitted_to(graphs, node_categories=None, node_numbers=None, call=call)
+    [(_, shared)] = groups_of(plain)
     assert shared.startswith("one box with 10 neighbors")
-    schema = GraphSchema(node_categories="status", call=call)
-    [(_, shared)] = groups_of(GraphKDEDetector(schema=schema).fit(graphs))
+    [(_, shared)] = groups_of(fitted_to(graphs, node_categories="status", call=call))
     ends = sorted(["status=1", "status=3" if value == 3 else value])  # as in reasons
     assert " - ".join(ends) in shared
 
@@ -318,8 +314,8 @@ def test_an_edge_is_named_once_and_a_category_by_its_name_if_it_is_not_the_main_
             graph.add_edges_from([(6, 0), (6, 1), (5, 2)], rel="old")
         return graph
 
-    schema = GraphSchema(node_categories=("label", "kind"), edge_categories="rel")
-    detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(60)])
+    known, both = [graph(seed) for seed in range(60)], ("label", "kind")
+    detector = fitted_to(known, node_categories=both, edge_categories="rel")
     said = explain(detector, [graph(99, odd=True)], n_reasons=9)["reason"]
     assert said[said.str.contains("edges never seen: ")].tolist() == [
         "2 edges never seen: old edge f -> c, old edge g -> b",
@@ -344,8 +340,8 @@ def test_a_value_never_seen_is_the_first_reason_whatever_the_numbers():
             graph.nodes[5]["element"], graph.graph["weight"] = "Hg", 9999.0
         return graph
 
-    schema = GraphSchema(node_categories="element", graph_numbers="weight")
-    detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(200)])
+    known = [graph(seed) for seed in range(200)]
+    detector = fitted_to(known, node_categories="element", graph_numbers="weight")
     reasons = explain(detector, [graph(1001 + seed, odd=True) for seed in range(20)], n_reasons=2)
     told = reasons.groupby("graph")["reason"].agg(list)
     assert all("Hg" in first and "weight" in second for first, second in told)

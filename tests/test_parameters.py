@@ -164,10 +164,16 @@ PARAMETERS -= {"GCN.device"}  # which changes no result
 def typed_example(n_graphs, seed):
     """Directed graphs with all kinds of data, some of it missing."""
     rng = np.random.RandomState(seed)
-    nodes = {"label": lambda _: "CNO"[rng.randint(3)], "x": lambda _: rng.standard_normal(2)}
-    nodes["y"] = lambda node: float(rng.rand()) if node % 5 else None
-    edges = {"label": lambda _: "ab"[rng.randint(30) < 1], "x": lambda _: float(rng.rand())}
-    edges["w"] = lambda _: float(1 + rng.rand())
+    nodes = {
+        "label": lambda _: "CNO"[rng.randint(3)],
+        "x": lambda _: rng.standard_normal(2),
+        "y": lambda node: float(rng.rand()) if node % 5 else None,
+    }
+    edges = {
+        "label": lambda _: "ab"[rng.randint(30) < 1],
+        "x": lambda _: float(rng.rand()),
+        "w": lambda _: float(1 + rng.rand()),
+    }
     graphs = []
     for _ in range(n_graphs):
         graph = nx.gnp_random_graph(12, 0.2, seed=int(rng.randint(10**6)), directed=True)

@@ -25,7 +25,7 @@ from skgraphkde import (
     Twins,
 )
 from skgraphkde.explanation import explain, novel_nodes
-from tests.conftest import densities, random_graphs, with_data
+from tests.conftest import densities, fitted_to, random_graphs, with_data
 from tests.detectors.conftest import make_detector
 from tests.views.test_base import DegreeEntropy
 
@@ -261,15 +261,14 @@ def cases(n_graphs):
 
 
 def test_a_view_of_ones_own_may_read_all_data_of_graphs():
-    schema = GraphSchema(graph_numbers="total", graph_categories=None)
     views = ("density", DegreeEntropy())
-    assert GraphKDEDetector(views=views, schema=schema).fit(cases(30)).model_
+    assert fitted_to(cases(30), views, graph_numbers="total", graph_categories=None).model_
 
 
 @pytest.mark.parametrize("reader", ["statistics", "numbers"])
 def test_data_of_graphs_that_a_view_reads_are_used(reader):
-    schema = GraphSchema(graph_numbers="total", graph_categories=None)
-    detector = GraphKDEDetector(views=("density", reader), schema=schema).fit(cases(30))
+    views = ("density", reader)
+    detector = fitted_to(cases(30), views, graph_numbers="total", graph_categories=None)
     usual, odd = cases(2)[0], cases(2)[0]
     odd.graph["total"] = 1e6
     assert detector.score_samples([usual])[0] > detector.score_samples([odd])[0]

@@ -6,10 +6,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
+from skgraphkde import GraphSchema, read_graphs
 from skgraphkde.explanation import explain
 from skgraphkde.views.categories import Vocabulary
-from tests.conftest import with_data
+from tests.conftest import fitted_to, with_data
 
 STEPS = ["create", "check", "approve", "post", "pay"]
 
@@ -84,8 +84,7 @@ def test_pairs_with_the_same_value_are_those_of_a_plain_loop():
     ids=["order", "clerk"],
 )
 def test_a_new_pair_of_steps_is_found_though_persons_are_new_everywhere(odd, words, names):
-    schema = GraphSchema(node_categories=names, directed=True)
-    detector = GraphKDEDetector(schema=schema, random_state=0).fit(KNOWN)
+    detector = fitted_to(KNOWN, node_categories=names, directed=True)
     assert detector.predict([odd]).tolist() == [-1]
     reasons = explain(detector, [odd])["reason"]
     assert any(words in reason for reason in reasons)
