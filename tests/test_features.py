@@ -1,7 +1,5 @@
 """Node features: each kind against an oracle, what is used or left out, and what is refused."""
 
-import warnings
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -65,9 +63,7 @@ def test_a_label_of_the_vocabulary_that_no_node_has_does_not_count():
     batch = read_graphs(random_graphs(20))
     some = batch[np.flatnonzero([not np.any(batch[i].labels == 1) for i in range(20)])]
     assert NodeFeatures(("label",)).fit(some).block("label").vocabularies == (("C", "O"),)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        NodeFeatures(("label",)).fit(batch[:10]).transform(some)
+    NodeFeatures(("label",)).fit(batch[:10]).transform(some)  # a warning is an error
 
 
 def test_attributes_are_standardized_on_the_training_nodes_beside_raw_ones_and_a_constant():

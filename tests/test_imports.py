@@ -14,13 +14,9 @@ MODULES = {
 }
 
 
-def rooms_on_the_page():
-    """The rooms in the order of the table in docs/architecture.md."""
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    return re.findall(r"^\| `(\w+)(?:/|\.py)` \|", page, flags=re.MULTILINE)
-
-
-ROOMS = rooms_on_the_page()
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+#: The rooms in the order of the table on the page.
+ROOMS = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", PAGE, flags=re.MULTILINE)
 
 
 @functools.cache
