@@ -34,7 +34,6 @@ from tests.views.common import fit
 
 TRAIN = random_graphs(25, seed=1)
 NEW = random_graphs(8, seed=2)
-WITH_X = random_graphs(3, n_attributes=2)
 CYCLES = [nx.cycle_graph(n) for n in range(10, 30)]
 CASES = [with_data(nx.path_graph(n), total=float(n), country="AB"[n % 2]) for n in range(5, 35)]
 FITTED = GraphKDEDetector().fit(TRAIN)
@@ -99,7 +98,7 @@ def change(**parameters):
 def transform(kinds, labels="CNO", n_attributes=2):
     """Features of graphs with other data than fit has seen."""
     graphs = random_graphs(3, labels=labels, n_attributes=n_attributes)
-    return NodeFeatures(kinds).fit(WITH_X).transform(graphs)
+    return NodeFeatures(kinds).fit(random_graphs(3, n_attributes=2)).transform(graphs)
 
 
 def monitor(rate, detector=COUNT):
@@ -108,10 +107,8 @@ def monitor(rate, detector=COUNT):
 
 ONE_SCORE = r"Wrong\.scores must return one score for each of 25 graphs"
 POSITIVE = "k and n_reasons must be at least 1"
-ALPHA = r"alpha must be in \(0, 1\]"
 HELD_OUT = r"holds out .* of 20 graphs, but .*needs at least 9, and training needs 2"
 INCLUDES = "calibration='train' includes each training"
-ONE_CLASS = r"y must be 1 .* np\.where\(y == 1, -1, 1\)"
 NO_X = r"\['attribute'\] were requested, but the graphs carry none"
 TOTAL = {"graph_numbers": "total"}
 NO_PARAMETERS = r"has no parameters, set \w+ to an object first"
@@ -130,7 +127,10 @@ VALUE_ERRORS = [
         lambda: node_contributions(build(views=Density(Sums())).fit(TRAIN), NEW),
     ),
     # calibration
-    *[(ALPHA, lambda alpha=x: GraphKDEDetector().select([], alpha)) for x in ("x", 0, 1.1, None)],
+    *[
+        (r"alpha must be in \(0, 1\]", lambda alpha=x: GraphKDEDetector().select([], alpha))
+        for x in ("x", 0, 1.1, None)
+    ],
     (INCLUDES, lambda: PLAIN.p_values(NEW)),
     (INCLUDES, lambda: PLAIN.set_params(calibration="loo").select(NEW)),  # by what was fitted
     ("fit with calibration='loo'", lambda: build(calibration="train").fit(TRAIN).suggest(3)),
@@ -143,7 +143,10 @@ VALUE_ERRORS = [
     ("^false_alarm_rate ", lambda: monitor(0.2)),
     ("calibration='split', or 'loo'", lambda: monitor(0.001, PLAIN)),
     ("needs y", lambda: split(None)),
-    *[(ONE_CLASS, lambda y=y: split(y * 5)) for y in ([0, 1], [True, False], [1, 2], ["1", "-1"])],
+    *[
+        (r"y must be 1 .* np\.where\(y == 1, -1, 1\)", lambda y=y: split(y * 5))
+        for y in ([0, 1], [True, False], [1, 2], ["1", "-1"])
+    ],
     ("y contains no graph of the anomaly class -1, only", lambda: split([1] * 10)),
     ("inconsistent numbers of samples", lambda: split([1, -1] * 4)),
     ("there is one anomaly", lambda: split([1] * 9 + [-1])),

@@ -72,15 +72,14 @@ def clouds(rng, n_graphs, spread=1.0):
     return GraphBatch(5 * np.arange(n_graphs + 1), no_edges, attributes=attributes)
 
 
-VIEWS = (*densities(MMD(gammas=(1.0,), estimator="biased"), MMD(gammas=(1.0,))), "novelty")
-
-
 @pytest.mark.parametrize(("calibration", "slack"), [(Split(100 / 140), 0), ("loo", 0.5)])
 def test_p_values_and_selection_hold_what_they_promise(calibration, slack):
     """P-values of fresh normal graphs, and the false share of what is selected among anomalies."""
     p_values, false_shares = [], []
     detector = GraphKDEDetector(
-        features=NodeFeatures(("attribute",)), encoder=Propagation(n_layers=0), views=VIEWS
+        features=NodeFeatures(("attribute",)),
+        encoder=Propagation(n_layers=0),
+        views=(*densities(MMD(gammas=(1.0,), estimator="biased"), MMD(gammas=(1.0,))), "novelty"),
     )
     for seed in range(40):
         rng = np.random.RandomState(seed)

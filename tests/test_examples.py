@@ -14,12 +14,12 @@ from skgraphkde import GraphKDEDetector
 from skgraphkde.explanation import results
 from tests.conftest import random_graphs, with_data
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
-
 
 def example(name):
     """The module of an example."""
-    spec = importlib.util.spec_from_file_location(Path(name).stem, EXAMPLES / name)
+    spec = importlib.util.spec_from_file_location(
+        Path(name).stem, Path(__file__).parents[1] / "examples" / name
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -7,10 +7,9 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "skgraphkde"
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in sorted(PACKAGE.rglob("*.py"))
+    for path in sorted(ROOT / "skgraphkde".rglob("*.py"))
 }
 
 

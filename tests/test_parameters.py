@@ -46,10 +46,8 @@ from tests.conftest import densities, random_graphs, spied, with_data
 NETWORK = {"encoder": GCN()}
 TRAINED = {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=3, batch_size=16)}
 ONE_VIEW = {"views": Density(MMD(), KDE())}
-RANDOM_FEATURES = {"views": Density(MMD(method="random_features"))}
 TYPED = {"schema": GraphSchema()}
 SPECTRAL = {**TRAINED, "training": Contrastive(max_iter=3, twins=Twins(edges=SpectralEdges()))}
-PATIENT = {**TRAINED, "training": Contrastive(max_iter=8, learning_rate=1.0)}
 
 
 def beside(view, **others):
@@ -108,7 +106,11 @@ CHANGES = {
     "MMD.gammas": (ONE_VIEW, "views__distance__gammas", (1.0,)),
     "MMD.estimator": (ONE_VIEW, "views__distance__estimator", "biased"),
     "MMD.method": (ONE_VIEW, "views__distance__method", "random_features"),
-    "MMD.n_components": (RANDOM_FEATURES, "views__distance__n_components", 64),
+    "MMD.n_components": (
+        {"views": Density(MMD(method="random_features"))},
+        "views__distance__n_components",
+        64,
+    ),
     "KDE.bandwidths": (ONE_VIEW, "views__kernels__bandwidths", [0.5]),
     "KDE.size_kernel": (ONE_VIEW, "views__kernels__size_kernel", False),
     "Novelty.radius": (beside(Novelty(1)), "view__radius", 0),
@@ -127,7 +129,11 @@ CHANGES = {
     "Contrastive.n_twins": (TRAINED, "training__n_twins", 2),
     "Contrastive.twins": (TRAINED, "training__twins", Twins(edges=None)),
     "Contrastive.validation_fraction": (TRAINED, "training__validation_fraction", 0.4),
-    "Contrastive.n_iter_no_change": (PATIENT, "training__n_iter_no_change", 1),
+    "Contrastive.n_iter_no_change": (
+        {**TRAINED, "training": Contrastive(max_iter=8, learning_rate=1.0)},
+        "training__n_iter_no_change",
+        1,
+    ),
     "Contrastive.loss": (TRAINED, "training__loss", "log_ratio"),
     "Contrastive.schedule": (TRAINED, "training__schedule", "constant"),
     "Contrastive.weight_decay": (TRAINED, "training__weight_decay", 1.0),
@@ -186,7 +192,6 @@ def typed_example(n_graphs, seed):
 
 
 TRAIN, TEST = (read_graphs(random_graphs(n, seed=n, n_attributes=2, max_nodes=16)) for n in (24, 8))
-COPIES = TRAIN[[*range(24), *range(10)]]
 TYPED_TRAIN, TYPED_TEST = typed_example(20, 0), typed_example(8, 1)
 
 
@@ -230,7 +235,7 @@ def test_a_parameter_changes_something(parameter, monkeypatch):
     assert changed.get_params()[name] is not detector.get_params()[name]
     graphs = (TYPED_TRAIN, TYPED_TEST) if "schema" in base else (TRAIN, TEST)
     if name.endswith("copies"):
-        graphs = COPIES, TEST
+        graphs = TRAIN[[*range(24), *range(10)]], TEST
     if repr(base) not in BEFORE:
         BEFORE[repr(base)], again = (
             outcome(clone(detector), monkeypatch, *graphs) for _ in range(2)

@@ -43,6 +43,8 @@ NAMES = [
     "read_tables",
     "report",
 ]
+
+
 HEAVY = ("torch", "numba", "sklearn", "scipy", "dgl", "pandas", "matplotlib")
 
 

@@ -18,8 +18,7 @@ from tests.test_explain import ring
 
 COLUMNS = ["name", "score", "decision", "verdict", "p_value", "selected", "group", "reason"]
 NORMAL = random_graphs(40, seed=1)
-STARS = [with_data(nx.star_graph(n), {"label": "C"}) for n in (30, 40)]
-NEW = [*random_graphs(6, seed=2), *STARS]
+NEW = [*random_graphs(6, seed=2), *[with_data(nx.star_graph(n), {"label": "C"}) for n in (30, 40)]]
 
 
 def check(frame, detector, alpha):

@@ -42,25 +42,30 @@ from tests.golden import TABLE_SCHEMA, cases, trace
 from tests.views.test_base import DegreeEntropy
 
 PLAIN = [random_graphs(n, seed=n, n_attributes=2) for n in (16, 5)]
-TRACES = [[trace(seed) for seed in range(start, start + 20)] for start in (0, 20)]
-TABLES = [cases()[:20], cases()[20:40]]
 TIME = datetime.datetime(2026, 1, 31, tzinfo=datetime.UTC)
 VALUES = [TIME, TIME.date(), TIME.time(), TIME - TIME, Decimal("1.50"), UUID(int=1)]
 LABELS = [3, 2.5, True, "C", "Å", ("C", (1, None)), 10**30, *VALUES]
 NAMED = [random_graphs(30, seed=seed, labels=LABELS) for seed in (1, 2)]
-TRAINED = {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)}
-SPECTRAL = Contrastive(max_iter=1, twins=Twins(edges=SpectralEdges([0.4, 0.7])))
 CASES = {
     "defaults": (PLAIN, {}),
     "no data": ([[nx.cycle_graph(n) for n in range(3, 20)], [nx.star_graph(5)]], {}),
-    "categories and numbers of nodes, edges and graphs": (TRACES, {"schema": "all"}),
+    "categories and numbers of nodes, edges and graphs": (
+        [[trace(seed) for seed in range(start, start + 20)] for start in (0, 20)],
+        {"schema": "all"},
+    ),
     "missing numbers": (
-        TABLES,
+        [cases()[:20], cases()[20:40]],
         {"views": ("density", "novelty", Numbers(20)), "schema": TABLE_SCHEMA},
     ),
     "labels of every kind": (NAMED, {}),
-    "network": (PLAIN, TRAINED),
-    "paper": (PLAIN, paper_settings(encoder=GCN(hidden_dim=8), training=SPECTRAL)),
+    "network": (PLAIN, {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)}),
+    "paper": (
+        PLAIN,
+        paper_settings(
+            encoder=GCN(hidden_dim=8),
+            training=Contrastive(max_iter=1, twins=Twins(edges=SpectralEdges([0.4, 0.7]))),
+        ),
+    ),
     "split": (PLAIN, {"calibration": Split(0.4), "contamination": 0.25}),
     "few references": (PLAIN, {"max_references": 8, "contamination": "auto"}),
     "random features": (PLAIN, {"views": Density(MMD(method="random_features", n_components=32))}),
@@ -188,14 +193,16 @@ def test_trusted_classes_exist():
 # -- what is refused -------------------------------------------------------------------------------
 
 
-SAFETENSORS = b"\x40\x00\x00\x00\x00\x00\x00\x00" + b'{"skgraphkde": "0.2"}' * 9
 ZIP = io.BytesIO()
 with zipfile.ZipFile(ZIP, "w") as file:
     file.writestr("a.txt", "text")
 OTHERS = {
     "empty": (b"", "is not a file .* fit and save again"),
     "text": (b"some text", "is not a file .* fit and save again"),
-    "safetensors": (SAFETENSORS, "is not a file .* fit and save again"),
+    "safetensors": (
+        b"\x40\x00\x00\x00\x00\x00\x00\x00" + b'{"skgraphkde": "0.2"}' * 9,
+        "is not a file .* fit and save again",
+    ),
     "zip": (ZIP.getvalue(), "damaged, of another version"),
     "number": (skops.io.dumps(3), "contains no detector"),
     "list": (skops.io.dumps({"detector": [1]}), "contains no detector"),

@@ -92,13 +92,11 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-CODE = [page for page in PAGES if snippets(page)[0] and "recipes" not in page]
-COMMANDS = [page for page in PAGES if snippets(page)[1]]
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("page", CODE)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if snippets(page)[0] and "recipes" not in page]
+)
 def test_code(page, here):
     """Pages with examples of results say what these are."""
     import pandas as pd
@@ -128,7 +126,7 @@ def test_code(page, here):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("page", COMMANDS)
+@pytest.mark.parametrize("page", [page for page in PAGES if snippets(page)[1]])
 def test_commands(page, here):
     """One after the other, as the files that the first write serve the others."""
     assert CliRunner().invoke(main, ["fit", "normal", "-o", "model.skg"]).exit_code == 0

@@ -46,8 +46,6 @@ class Leaving(BaseGraphDetector):
 
 
 PATHS = [nx.path_graph(n) for n in range(10, 30)]
-NOT_SCORES = r"Leaving\._fit_batch must return the scores of the 20"
-NOT_ONE_EACH = r"Leaving\._score_batch must return one score for each"
 NOT_FINITE = "score of graph 2 is not a finite number"
 LONGER = [nx.path_graph(n) for n in range(30, 40)]
 
@@ -96,7 +94,14 @@ def test_fit_forgets_attributes_of_an_earlier_fit():
 @pytest.mark.parametrize(
     ("scores", "of_fit", "of_predict"),
     [
-        *[(x, NOT_SCORES, NOT_ONE_EACH) for x in (np.zeros(3), 0.0, np.zeros((20, 1)))],
+        *[
+            (
+                x,
+                r"Leaving\._fit_batch must return the scores of the 20",
+                r"Leaving\._score_batch must return one score for each",
+            )
+            for x in (np.zeros(3), 0.0, np.zeros((20, 1)))
+        ],
         (np.where(np.arange(20) == 2, np.nan, 1.0), NOT_FINITE, NOT_FINITE),
     ],
 )

@@ -17,12 +17,10 @@ from skgraphkde.detectors.groups import APART, _sharing, _things, find_groups
 from skgraphkde.explanation import results
 from tests.conftest import with_data
 
-STEPS = ["Receive", "Match", "Approve", "Post", "Pay"]
-
 
 def case(rng, planted=""):
     """A case of an order: steps in a row, some of which come again, with a wait at each."""
-    steps = list(STEPS)
+    steps = ["Receive", "Match", "Approve", "Post", "Pay"]
     for _ in range(rng.poisson(0.7)):
         steps[2:2] = ["Correct", "Match"]
     for optional, before in (("Query", "Match"), ("Remind", "Pay"), ("Check", "Post")):

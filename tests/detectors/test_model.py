@@ -11,11 +11,10 @@ from skgraphkde.views import neighborhoods, structure
 from skgraphkde.views.embedding import Embedding
 from tests.conftest import random_graphs, spied
 
-RANDOM_FEATURES = Density(MMD(method="random_features"))
 SETTINGS = {
     "defaults": {},
     "novelty first": {"views": ["novelty", "density", Density(MMD(gammas=(3.0,)))]},
-    "random features": {"views": [RANDOM_FEATURES, "novelty"]},
+    "random features": {"views": [Density(MMD(method="random_features")), "novelty"]},
     "trained": {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=1)},
 }
 TRAIN = read_graphs(random_graphs(20, seed=1, n_attributes=2, max_nodes=20))
