@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in sorted(ROOT / "skgraphkde".rglob("*.py"))
+    for path in sorted(ROOT.glob("skgraphkde/**/*.py"))
 }
 
 
