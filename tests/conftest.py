@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import settings
 
-from skgraphkde import MMD, Density, GraphBatch, read_graphs
+from skgraphkde import MMD, Density, GraphBatch, GraphKDEDetector, GraphSchema, read_graphs
 
 # Nothing asserts a time. `make test-slow` searches longer: HYPOTHESIS_PROFILE=slow.
 # Continuous integration draws the same examples each time: a commit is red for what it changed.
@@ -52,10 +52,22 @@ def with_data(graph, nodes=None, edges=None, **of_graph):
     return graph
 
 
+def spied(monkeypatch, owner, name):
+    """The arguments of calls of a function that is called as before."""
+    calls, function = [], getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *of, **by: calls.append(of) or function(*of, **by))
+    return calls
+
+
 def densities(*distances, **kernels):
     """A view for each of these distances; without any, for each of two."""
     distances = distances or (MMD(estimator="biased"), MMD(gammas=(1.0,)))
     return tuple(Density(distance, **kernels) for distance in distances)
+
+
+def fitted_to(graphs, views="auto", **schema):
+    """A detector that reads these data of graphs, fitted to them."""
+    return GraphKDEDetector(views=views, schema=GraphSchema(**schema)).fit(graphs)
 
 
 def permuted(batch: GraphBatch, seed: int) -> GraphBatch:

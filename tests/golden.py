@@ -25,38 +25,27 @@ PATH = Path(__file__).with_name("golden.npz")
 
 
 def results_of(detector, new):
-    """Scores, p-values and verdicts of new graphs, and the reasons for them."""
+    """Scores, p-values and verdicts of new graphs, and the numbers and texts of their reasons."""
+    table = explain(detector, new)
+    numbers = table.select_dtypes("number")
+    texts = table.drop(columns=numbers).map(lambda x: np.array(x, dtype=object).tolist())
     return {
         "calibration": detector.calibration_scores_,
         "offset": np.array(detector.offset_),
         "scores": detector.score_samples(new),
         "p_values": detector.p_values(new),
         "verdicts": detector.predict(new),
-        **reasons_of(explain(detector, new)),
-    }
-
-
-def reasons_of(table):
-    """Numbers of a table of results or reasons, and all else as text."""
-    numbers = table.select_dtypes("number")
-    texts = table.drop(columns=numbers).map(lambda x: np.array(x, dtype=object).tolist())
-    return {
         "numbers": numbers.to_numpy(float),
         "texts": np.array(json.dumps(texts.to_numpy().tolist(), default=int)),
     }
 
 
 def molecules(edge_data=False):
-    """MUTAG, with atoms only."""
+    """MUTAG, with atoms only, or with the categories of its bonds."""
     graphs, y = load_mutag(return_X_y=True, edge_data=edge_data)
     normal, odd = graphs[y == 1], graphs[y == -1]
     new = GraphBatch.concatenate([normal[100:110], odd[:10]])
     return results_of(GraphKDEDetector().fit(normal[:100]), new)
-
-
-def bonds():
-    """MUTAG with the categories of its bonds."""
-    return molecules(edge_data=True)
 
 
 def worlds():
@@ -94,14 +83,14 @@ def traces():
 
 def tables():
     """Tables of cases with empty cells, judged as one list, as ``skgraphkde find`` does."""
-    detector = GraphKDEDetector(schema=_TABLE_SCHEMA, contamination="auto").fit(_cases())
+    detector = GraphKDEDetector(schema=TABLE_SCHEMA, contamination="auto").fit(cases())
     table = results(detector).drop(columns="group")
-    return results_of(detector, _cases()[40:60]) | {
+    return results_of(detector, cases()[40:60]) | {
         "numbers": table.select_dtypes("number").to_numpy(float)
     }
 
 
-_TABLE_SCHEMA = GraphSchema(
+TABLE_SCHEMA = GraphSchema(
     node_categories="step",
     node_numbers="amount",
     graph_categories="kind",
@@ -110,7 +99,7 @@ _TABLE_SCHEMA = GraphSchema(
 )
 
 
-def _cases():
+def cases():
     rng, edges, nodes, cases = np.random.RandomState(7), [], [], []
     for case in range(80):
         n = rng.randint(3, 8)
@@ -151,7 +140,7 @@ def trained():
 
 CASES = {
     "molecules": molecules,
-    "bonds": bonds,
+    "bonds": lambda: molecules(edge_data=True),
     "worlds": worlds,
     "traces": traces,
     "tables": tables,

@@ -85,29 +85,26 @@ def test_figures_of_the_paper_say_where_they_stand(path):
 
 # -- peers -----------------------------------------------------------------------------------------
 
-PEERS = tuple(METHODS)[5:]
-QUICK = {"max_iter": 2, "hidden_dim": 8, "n_layers": 2}
-
 
 def peer(name):
     packages = {"NetLSD+iF": "netlsd", "statistics+ECOD": "pyod"}
     if name in packages or name[:2] in ("PK", "WL"):
         pytest.importorskip(packages.get(name, "grakel"))
-    return METHODS[name](0).set_params(**(QUICK if name in DEEP else {}))
-
-
-@pytest.fixture(scope="module")
-def molecules():
-    return load_mutag().graphs
+    return METHODS[name](0).set_params(
+        **({"max_iter": 2, "hidden_dim": 8, "n_layers": 2} if name in DEEP else {})
+    )
 
 
 @pytest.mark.filterwarnings("ignore:node labels that fit did not see")
 @pytest.mark.parametrize(
     "name",
-    [x if x == "size only" else pytest.param(x, marks=pytest.mark.slow) for x in PEERS],
+    [
+        x if x == "size only" else pytest.param(x, marks=pytest.mark.slow)
+        for x in tuple(METHODS)[5:]
+    ],
 )
-def test_peers_keep_the_contract(name, molecules):
-    graphs = molecules[:20].to_networkx()
+def test_peers_keep_the_contract(name):
+    graphs = load_mutag().graphs[:20].to_networkx()
     for i, graph in enumerate(graphs[12:]):  # GraKeL draws random numbers for labels that are new
         nx.set_node_attributes(graph, {0: f"new {i}"}, "label")
     with threadpool_limits(1):  # threads would wait for each other longer than they compute

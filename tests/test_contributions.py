@@ -1,10 +1,7 @@
-import re
-
 import networkx as nx
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
-from sklearn.exceptions import NotFittedError
 
 from skgraphkde import (
     GCN,
@@ -22,6 +19,7 @@ from skgraphkde.explanation import nearest_references, node_contributions
 from skgraphkde.explanation.wording import feature_words, features_in_words
 from skgraphkde.graphs.naming import usually
 from tests.conftest import random_graphs, with_data
+from tests.detectors.test_model import squared_distances
 
 SETTINGS = {
     "defaults": {},
@@ -43,11 +41,9 @@ def graphs():
     return [*random_graphs(8, seed=2), edge, *random_graphs(2, seed=1)]
 
 
-def squared_distances(detector, graphs, view):
-    """Signed, as the kernels take them."""
+def squared_of(detector, graphs, view):
     model = detector.model_
-    density, clouds = model.views[view], model.embedding(detector.read(graphs))
-    return density.distance_.squared(clouds[density], model.clouds[density])
+    return squared_distances(model, detector.read(graphs), model.references, view)
 
 
 def rounding(detector):
@@ -61,7 +57,7 @@ def test_contributions_sum_to_the_squared_distance(detector, graphs, k):
     for view in detector.model_.densities:
         shares = node_contributions(detector, graphs, k, view=view)
         assert [len(x) for x in shares] == [len(graph) for graph in graphs]
-        squared = squared_distances(detector, graphs, view)
+        squared = squared_of(detector, graphs, view)
         _, indices = nearest_references(detector, graphs, k, view=view)
         expected = np.take_along_axis(squared, indices, axis=1).mean(axis=1)
         np.testing.assert_allclose([x.sum() for x in shares], expected, atol=rounding(detector))
@@ -71,7 +67,7 @@ def test_nearest_references_are_those_of_all_distances(detector, graphs):
     tolerance = rounding(detector)  # of squares: the root of a 0 that is rounded may be 1e-7
     for view in detector.model_.densities:
         distances, indices = nearest_references(detector, graphs, 4, view=view)
-        squared = np.maximum(squared_distances(detector, graphs, view), 0)
+        squared = np.maximum(squared_of(detector, graphs, view), 0)
         np.testing.assert_allclose(distances**2, np.sort(squared, axis=1)[:, :4], atol=tolerance)
         found = np.take_along_axis(squared, indices, axis=1)
         np.testing.assert_allclose(found, distances**2, atol=tolerance)
@@ -89,19 +85,6 @@ class FittedSums(FittedDistance):
     def squared(self, P, Q=None):
         P, Q = (x.weights @ x.points * x.sizes[:, None] for x in (P, P if Q is None else Q))
         return cdist(P, Q, "sqeuclidean")
-
-
-def test_what_cannot_be_explained(graphs):
-    detector = GraphKDEDetector(views=("novelty", Density(Sums()))).fit(graphs[:8])
-    message = "the distance of Density(distance=Sums()) is not a sum over nodes: use 'mmd', or"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        node_contributions(detector, graphs)
-    assert nearest_references(detector, graphs, 2)[0].shape == (len(graphs), 2)
-    with pytest.raises(ValueError, match="k must be an integer of at least 1, got 0"):
-        nearest_references(detector, graphs, 0)
-    for function in (nearest_references, node_contributions):
-        with pytest.raises(NotFittedError):
-            function(GraphKDEDetector(), graphs)
 
 
 @pytest.mark.parametrize(

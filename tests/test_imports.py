@@ -7,20 +7,15 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "skgraphkde"
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in sorted(PACKAGE.rglob("*.py"))
+    for path in sorted(ROOT.glob("skgraphkde/**/*.py"))
 }
 
 
-def rooms_on_the_page():
-    """The rooms in the order of the table in docs/architecture.md."""
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    return re.findall(r"^\| `(\w+)(?:/|\.py)` \|", page, flags=re.MULTILINE)
-
-
-ROOMS = rooms_on_the_page()
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+#: The rooms in the order of the table on the page.
+ROOMS = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", PAGE, flags=re.MULTILINE)
 
 
 @functools.cache

@@ -1,7 +1,6 @@
 """One-class folds: every graph is tested once, and no anomaly is trained on."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
@@ -38,22 +37,3 @@ def test_several_classes_are_all_stratified():
     ):
         np.testing.assert_array_equal(test, all_test)
         np.testing.assert_array_equal(train, all_train[classes[all_train] != 3])
-
-
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        (None, "needs y"),
-        *[
-            (y * 5, r"y must be 1 .* np\.where\(y == 1, -1, 1\)")
-            for y in ([0, 1], [True, False], [1, 2], ["1", "-1"])
-        ],
-        ([1] * 10, "y contains no graph of the anomaly class -1, only"),
-        ([1, -1] * 4, "inconsistent numbers of samples"),
-        ([1] * 9 + [-1], "there is one anomaly"),
-        ([1] * 7 + [-1] * 3, r"3 anomalies for 4 test folds.*: use n_splits=3"),
-    ],
-)
-def test_what_cannot_be_split(y, message):
-    with pytest.raises(ValueError, match=message):
-        list(OneClassKFold(4).split(range(10), y))

@@ -8,12 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import beta, kstest
-from sklearn.exceptions import NotFittedError
 
 from skgraphkde import GraphKDEDetector
 from skgraphkde.monitoring import DriftMonitor, OnlinePValues, ShiryaevRoberts
-from tests.conftest import random_graphs
-from tests.detectors.test_base import EdgeCount
 
 SHAPES = [(a, b) for a in (0.25, 0.5, 1, 2, 4) for b in (0.25, 0.5, 1, 2, 4) if (a, b) != (1, 1)]
 P_VALUES = np.random.RandomState(0).rand(12) / np.repeat([1, 20], [7, 5])
@@ -48,13 +45,6 @@ def test_an_alarm_says_since_when_and_all_begins_anew():
     assert alarms[0] == (at, slow_statistic(P_VALUES[: at + 1])[1])
     np.testing.assert_allclose(statistic[at + 1 : 2 * at + 2], known[: at + 1])
     assert alarms[1] == (2 * at + 1, at + 1 + alarms[0][1])
-
-
-def test_no_two_p_values_sound_an_alarm_alone():
-    for p_value in (0.0, 1.0):
-        statistic, alarms = ShiryaevRoberts(2000.0).update(np.full(9, p_value))
-        assert alarms == [(2, 0), (5, 3), (8, 6)]
-        assert np.isfinite(statistic).all()
 
 
 def test_false_alarms_are_as_few_as_promised():
@@ -154,26 +144,6 @@ def test_graphs_that_cannot_be_read_leave_a_monitor_as_it_was(watched, detector,
     with pytest.raises(TypeError):
         monitor.update([stream[30], "no graph"])
     pd.testing.assert_frame_equal(monitor.update(stream[30:]), watched[1][30:], rtol=1e-6)
-
-
-COUNT = EdgeCount().fit(random_graphs(12))
-PLAIN = EdgeCount(calibration="train").fit(random_graphs(12))
-
-
-@pytest.mark.parametrize(
-    ("detector", "rate", "error", "message"),
-    [
-        (COUNT, 0, ValueError, "^false_alarm_rate "),
-        (COUNT, 0.2, ValueError, "^false_alarm_rate "),
-        (COUNT, "x", TypeError, "^false_alarm_rate "),
-        (EdgeCount(), 0.001, NotFittedError, "is not fitted"),
-        (1, 0.001, TypeError, "must be a fitted BaseGraphDetector, got 1"),
-        (PLAIN, 0.001, ValueError, "calibration='split', or 'loo'"),
-    ],
-)
-def test_what_cannot_be_watched(detector, rate, error, message):
-    with pytest.raises(error, match=message):
-        DriftMonitor(detector, false_alarm_rate=rate)
 
 
 @pytest.mark.parametrize("views", ["auto", "density"])

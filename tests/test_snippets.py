@@ -1,20 +1,25 @@
-"""Code and commands on the pages of README and the docs run as they stand, page by page."""
+"""Code and commands on the pages of README and the docs run, and do what the pages say."""
 
 import doctest
 import json
 import re
 import shlex
+import sys
+import types
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from skgraphkde import GraphKDEDetector
 from skgraphkde.cli import main
 from tests.conftest import with_data
+from tests.graphs.test_logs import exported, span
 
 ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = ["README.md", "docs/index.rst", "docs/quickstart.rst", "docs/service.rst", "docs/shell.rst"]
 PAGES += [f"docs/user_guide/{x.name}" for x in ROOT.glob("docs/user_guide/*.rst")]
 PAGES += [f"docs/recipes/{x.name}" for x in ROOT.glob("docs/recipes/*.md")]
@@ -66,8 +71,9 @@ def here(tmp_path, monkeypatch):
         for file, columns, table in ((name, "source,target", edges), (nodes, "node,step", rows)):
             lines = [",".join(map(str, row)) for row in table]
             Path(f"{file}.csv").write_text("\n".join([f"case,{columns}", *lines]))
-    amounts = [f"c{i},{100 + i}" for i in range(30)]
-    Path("cases.csv").write_text("\n".join(["case,amount", *amounts]))
+    Path("cases.csv").write_text(
+        "\n".join(["case,amount", *(f"c{i},{100 + i}" for i in range(30))])
+    )
     log = [f"{i},{step},2026-01-{day:02},u{i % 4}" for i in range(24) for day, step in STEPS]
     Path("log.csv").write_text("\n".join(["case,activity,time,resource", *log]))
     events = [f'<event><string key="concept:name" value="{step}"/></event>' for _, step in STEPS]
@@ -76,13 +82,8 @@ def here(tmp_path, monkeypatch):
     Path("log.xes").write_text(f"<log>{''.join(cases)}</log>")
     Path("traces").mkdir()
     for i in range(24):
-        spans = []
-        for k in range(3 + i % 3):
-            ids = {"traceId": f"t{i}", "spanId": str(k), "parentSpanId": str(k - 1) * (k > 0)}
-            times = {"startTimeUnixNano": str(k), "endTimeUnixNano": str(10**6 * (k + i))}
-            spans.append({**ids, **times, "name": "call"})
-        document = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
-        Path(f"traces/{i}.json").write_text(json.dumps(document))
+        spans = [span(f"t{i}", str(k - 1) * (k > 0), str(k)) for k in range(3 + i % 3)]
+        Path(f"traces/{i}.json").write_text(json.dumps(exported("web", *spans)))
     alkanes = [f"{'C' * n}{end} {end}{n}" for n in range(3, 15) for end in ("O", "N")]
     marked = ["graph,verdict", *(f"new/{i}.graphml,anomaly" for i in range(3)), "new/9.graphml,"]
     Path("verdicts.csv").write_text("\n".join(marked))
@@ -91,13 +92,11 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-CODE = [page for page in PAGES if snippets(page)[0] and "recipes" not in page]
-COMMANDS = [page for page in PAGES if snippets(page)[1]]
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("page", CODE)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if snippets(page)[0] and "recipes" not in page]
+)
 def test_code(page, here):
     """Pages with examples of results say what these are."""
     import pandas as pd
@@ -127,7 +126,7 @@ def test_code(page, here):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("page", COMMANDS)
+@pytest.mark.parametrize("page", [page for page in PAGES if snippets(page)[1]])
 def test_commands(page, here):
     """One after the other, as the files that the first write serve the others."""
     assert CliRunner().invoke(main, ["fit", "normal", "-o", "model.skg"]).exit_code == 0
@@ -144,3 +143,55 @@ def test_commands(page, here):
         result = CliRunner().invoke(main, arguments, input=listed)
         assert result.exit_code == 0, f"{command}\n{result.output}"
         Path("verdicts.csv").write_text(marked)
+
+
+# -- pages of doctests, and the first example of README --------------------------------------------
+
+DOCTESTS = ["docs/extending.md", "docs/schema.md"]
+DOCTESTS += [x for x in PAGES if "recipes" in x and "index" not in x]
+
+
+@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # PyTorch Geometric's imports
+@pytest.mark.parametrize("page", DOCTESTS)
+def test_page(page, monkeypatch):
+    """As if the page were a module, so that its classes can be pickled."""
+    module = types.ModuleType(Path(page).stem)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    test = doctest.DocTestParser().get_doctest(text, module.__dict__, page, page, 0)
+    test.globs = module.__dict__  # doctest has made a copy
+    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False)
+    assert result.attempted > 10
+    assert not result.failed
+
+
+def test_first_example():
+    code = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
+    namespace = {}
+    claims = 0
+    for line in code.splitlines():
+        expression, _, claim = line.partition("  # ")
+        if not claim:
+            exec(line, namespace)
+            continue
+        actual = eval(expression, namespace)
+        np.testing.assert_allclose(actual, eval(claim, {"array": np.array}), atol=0.11)
+        claims += 1
+    assert claims == 2
+
+
+def test_links_lead_somewhere_from_anywhere():
+    """They are absolute, as a package index needs them; ours name files that exist."""
+    addresses = re.findall(r"\]\(([^)\s]+)\)", README) + re.findall(
+        r"^\[.+\]: (\S+)$", README, re.M
+    )
+    assert len(addresses) >= 20
+    for address in addresses:
+        _, is_ours, path = address.partition("/skgraphkde/skgraphkde/")
+        assert address.startswith("https://"), address
+        if is_ours:
+            path = path.removeprefix("blob/").removeprefix("main/")
+            assert (ROOT / path).exists(), address
+    for name in set(re.findall(r"\]\[([^\]]+)\]", README)):
+        assert f"\n[{name}]: " in README, name

@@ -5,9 +5,6 @@ import pytest
 from skgraphkde import GCN, Contrastive, GraphKDEDetector
 from tests.conftest import random_graphs
 
-#: Its score is one log density, not the sum of the log p-values of several views.
-ONE_VIEW = {"views": "density"}
-
 
 def make_detector(**params):
     """A small trained network; parameters by nested names, too."""

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import set_config
-from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -18,12 +17,10 @@ from skgraphkde.detectors.groups import APART, _sharing, _things, find_groups
 from skgraphkde.explanation import results
 from tests.conftest import with_data
 
-STEPS = ["Receive", "Match", "Approve", "Post", "Pay"]
-
 
 def case(rng, planted=""):
     """A case of an order: steps in a row, some of which come again, with a wait at each."""
-    steps = list(STEPS)
+    steps = ["Receive", "Match", "Approve", "Post", "Pay"]
     for _ in range(rng.poisson(0.7)):
         steps[2:2] = ["Correct", "Match"]
     for optional, before in (("Query", "Match"), ("Remind", "Pay"), ("Check", "Post")):
@@ -163,12 +160,3 @@ def test_what_to_look_at_next():
     detector.fit(graphs, verdicts=verdicts)
     judged = {*np.flatnonzero(detector.verdicts_), len(graphs) - 1}  # the copy of the first, too
     assert not set(detector.suggest(1000)) & judged
-
-
-def test_a_suggestion_needs_scores_of_all_graphs():
-    graphs = cases(40, 0, "")
-    with pytest.raises(NotFittedError):
-        GraphKDEDetector().suggest(3)
-    for options in ({"calibration": "train"}, {"calibration": "split"}):
-        with pytest.raises(ValueError, match="fit with calibration='loo'"):
-            fitted(graphs, random_state=0, **options).suggest(3)

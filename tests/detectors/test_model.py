@@ -9,13 +9,12 @@ from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, load, r
 from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.views import neighborhoods, structure
 from skgraphkde.views.embedding import Embedding
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, spied
 
-RANDOM_FEATURES = Density(MMD(method="random_features"))
 SETTINGS = {
     "defaults": {},
     "novelty first": {"views": ["novelty", "density", Density(MMD(gammas=(3.0,)))]},
-    "random features": {"views": [RANDOM_FEATURES, "novelty"]},
+    "random features": {"views": [Density(MMD(method="random_features")), "novelty"]},
     "trained": {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=1)},
 }
 TRAIN = read_graphs(random_graphs(20, seed=1, n_attributes=2, max_nodes=20))
@@ -54,51 +53,32 @@ def test_distances_between_any_graphs(detector, working_memory):
             np.testing.assert_allclose(D**2, expected, atol=1e-9)
         expected = squared_distances(model, model.references, model.references, view).clip(min=0)
         np.testing.assert_allclose(of_references**2, expected, atol=1e-9)
+    D = detector.pairwise_distances(NEW)
+    np.testing.assert_allclose(D, model.distances(NEW, NEW), atol=1e-6)
+    np.testing.assert_array_equal(D, D.T)
+    assert not D.diagonal().any()
 
 
 # -- work that views share -------------------------------------------------------------------------
 
 
 def test_views_share_work_and_nothing_stays_after_a_call(monkeypatch, tmp_path):
-    counts = {}
-
-    def count(owner, name):
-        function = getattr(owner, name)
-
-        def counting(*args, **kwargs):
-            counts[name] = counts.get(name, 0) + 1
-            return function(*args, **kwargs)
-
-        monkeypatch.setattr(owner, name, counting)
-
-    count(Embedding, "of_flows")
-    count(neighborhoods.Neighborhoods, "_colors")
-    count(structure, "triangles")
-    expected = dict.fromkeys(["of_flows", "_colors", "triangles"], 1)
+    embedded = spied(monkeypatch, Embedding, "of_flows")
+    colored = spied(monkeypatch, neighborhoods.Neighborhoods, "_colors")
+    counted = spied(monkeypatch, structure, "triangles")
     detector = GraphKDEDetector().fit(TRAIN)
+    assert len(counted) <= 2  # blocks
     # Colors of the references make the table, and are numbered once as those of other graphs.
-    n_blocks = counts.pop("triangles")
-    assert n_blocks <= 2
-    assert counts == {"of_flows": 1, "_colors": 2 + 1}
+    assert (len(embedded), len(colored)) == (1, 2 + 1)
     detector.save(tmp_path / "model.skg")
-    loaded = load(tmp_path / "model.skg")
-    for one in (detector, loaded):
-        for _ in range(2):
-            counts.clear()
-            one.score_samples(NEW)
-            assert counts == expected
+    for one in (detector, detector, *[load(tmp_path / "model.skg")] * 2):
+        for calls in (embedded, colored, counted):
+            calls.clear()
+        one.score_samples(NEW)
+        assert (len(embedded), len(colored), len(counted)) == (1, 1, 1)
 
 
 # -- reproducible bits -----------------------------------------------------------------------------
-
-
-def in_threads(n_threads, function):
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(n_threads)
-        return function()
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_threads_change_rounding_at_most_and_a_seed_fixes_the_bits(detector):
@@ -109,5 +89,10 @@ def test_threads_change_rounding_at_most_and_a_seed_fixes_the_bits(detector):
     np.testing.assert_array_equal(detector.score_samples(NEW), expected)
     np.testing.assert_array_equal(np.random.get_state()[1], states[0])
     assert torch.equal(torch.random.get_rng_state(), states[1])
-    four = in_threads(4, lambda: detector.fit(TRAIN).score_samples(NEW))
+    n_threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(4)
+        four = detector.fit(TRAIN).score_samples(NEW)
+    finally:
+        torch.set_num_threads(n_threads)
     np.testing.assert_allclose(four, expected, rtol=1e-6)

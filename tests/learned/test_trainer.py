@@ -1,6 +1,4 @@
 import copy
-import functools
-import itertools
 import math
 
 import numpy as np
@@ -14,16 +12,27 @@ from skgraphkde import (
     Contrastive,
     Density,
     GraphBatch,
+    GraphKDEDetector,
     NodeFeatures,
     SpectralEdges,
     Twins,
     read_graphs,
 )
-from skgraphkde.learned.trainer import Trainer, _split, log_densities
+from skgraphkde.explanation import nearest_references
+from skgraphkde.learned.trainer import (
+    Trainer,
+    _split,
+    contrast,
+    log_contrast,
+    log_densities,
+)
 from skgraphkde.propagation import MessageFlow
 from skgraphkde.views import kernels
 from skgraphkde.views.embedding import Embedding
-from tests.conftest import GAMMAS, random_graphs
+from tests.conftest import GAMMAS, random_graphs, spied
+from tests.distances.common import squared_mmd_slow
+from tests.test_contributions import Sums
+from tests.views.test_kernels import density_slow
 
 
 def make_model(graphs, bandwidths=(0.1, 1.0), size_kernel=False, gammas=(GAMMAS,)):
@@ -33,18 +42,6 @@ def make_model(graphs, bandwidths=(0.1, 1.0), size_kernel=False, gammas=(GAMMAS,
     views = [Density(MMD(x, estimator="biased"), kernels) for x in gammas]
     built = [view.build(encoder.out_dim, 1, graphs, np.random.RandomState(0)) for view in views]
     return Embedding(None, encoder, built)
-
-
-def make_options(swap_ratio=0.3, **kwargs):
-    defaults = {
-        "max_iter": 5,
-        "n_iter_no_change": 5,
-        "validation_fraction": 0.2,
-        "batch_size": 128,
-        "learning_rate": 1e-2,
-        "n_twins": 1,
-    }
-    return Contrastive(**{**defaults, **kwargs}, twins=Twins(swap_ratio))
 
 
 @pytest.fixture(scope="module")
@@ -57,45 +54,34 @@ def data():
 
 
 def make_trainer(data, model=None, **kwargs):
-    model = make_model(data[0]) if model is None else model
-    return Trainer(model, *data, make_options(**kwargs), np.random.RandomState(0))
+    options = {
+        "max_iter": 5,
+        "n_iter_no_change": 5,
+        "learning_rate": 1e-2,
+        "validation_fraction": 0.2,
+    }
+    options = Contrastive(**options | kwargs, twins=Twins(0.3))
+    return Trainer(model or make_model(data[0]), *data, options, np.random.RandomState(0))
 
 
 def loss_slow(model, logits, graphs, twins, leave_one_out):
     """Algorithm 3, lines 13 to 19, graph by graph; the mean over the distances."""
-
-    @functools.cache
-    def points(graph):
-        return model.encoder(MessageFlow.unmerged(graph, 2))
-
-    def distance(a, b, view):
-        values = []
-        for gamma in model.densities[view].distance_.gammas:
-
-            def mean_kernel(x, y, gamma=gamma):
-                return torch.exp(-gamma * ((x[:, None] - y[None]) ** 2).sum(-1)).mean()
-
-            x, y = points(a), points(b)
-            values.append(mean_kernel(x, x) + mean_kernel(y, y) - 2 * mean_kernel(x, y))
-        return max(values).clamp_min(0).sqrt().item()
-
-    def density(graph, i, view):
-        terms = []
-        others = [m for m in range(len(graphs)) if not (leave_one_out and m == i)]
-        weights = torch.softmax(logits[view].detach(), 0).tolist()
-        for pi, h in zip(weights, model.densities[view].bandwidths_, strict=True):
-            for m in others:
-                K = math.exp(-(distance(graph, graphs[m], view) ** 2) / (2 * h**2))
-                terms.append(pi * K / (math.sqrt(2 * math.pi) * h))
-        return sum(terms) / len(others)
-
-    graphs, twins = ([batch[i] for i in range(len(batch))] for batch in (graphs, twins))
-    total, n_distances = 0.0, len(model.densities)
-    for j, view in itertools.product(range(len(twins)), range(n_distances)):
-        i = j % len(graphs)
-        f = density(graphs[i], i, view)
-        total -= (f - density(twins[j], i, view)) / (f + 1e-6)
-    return total / len(twins) / n_distances
+    known, of_twins = (
+        (model.encoder(MessageFlow.unmerged(x, 2)), x.node_ptr) for x in (graphs, twins)
+    )
+    ratios = []
+    for density, logit in zip(model.densities, logits, strict=True):
+        mixture = density.bandwidths_, torch.softmax(logit.detach(), 0).tolist(), None
+        gammas = density.distance_.gammas
+        D, D_twins = (
+            squared_mmd_slow(*x, *known, gammas, 0).clamp_min(0) for x in (known, of_twins)
+        )
+        for j, to_graphs in enumerate(D_twins.tolist()):
+            i = j % len(graphs)
+            skip = i if leave_one_out else None
+            f = density_slow(D[i].tolist(), *mixture, skip)
+            ratios.append((f - density_slow(to_graphs, *mixture, skip)) / (f + 1e-6))
+    return -np.mean(ratios)
 
 
 @pytest.mark.parametrize("gammas", [(GAMMAS,), (GAMMAS, (1.0,))])
@@ -153,14 +139,8 @@ def test_training_trains(data):
 
 
 def test_two_twins_of_a_graph_are_one_of_each_kind(data, monkeypatch):
-    trainer, drawn = make_trainer(data, n_twins=2, batch_size=10), []
-    draw = trainer._draw_twins
-
-    def spy(index, flags):
-        drawn.append((index, flags))
-        return draw(index, flags)
-
-    monkeypatch.setattr(trainer, "_draw_twins", spy)
+    trainer = make_trainer(data, n_twins=2, batch_size=10)
+    drawn = spied(monkeypatch, trainer, "_draw_twins")
     trainer._epoch()
     for index, flags in drawn:
         one, other = np.split(flags, 2)
@@ -205,14 +185,55 @@ def test_held_out_graphs_are_neither_trained_on_nor_references(data):
     assert trainer.held_out_twins.n_nodes_per_graph.tolist() == [*sizes, *sizes]
 
 
-def test_a_loss_that_is_not_finite_is_an_error(data):
-    with pytest.raises(ValueError, match=r"not finite in epoch \d+ .*lower learning_rate"):
-        make_trainer(data, learning_rate=1e38, max_iter=20).train()
-
-
 @pytest.mark.parametrize(
     ("n", "batch_size", "sizes"),
     [(3, 2, [3]), (129, 128, [65, 64]), (256, 128, [128, 128]), (2, 9, [2])],
 )
 def test_batches_have_two_graphs_or_more(n, batch_size, sizes):
     assert [len(part) for part in _split(np.arange(n), batch_size)] == sizes
+
+
+# -- the loss of a contrast ------------------------------------------------------------------------
+
+F, TWINS = np.split(np.random.RandomState(0).rand(3, 12), [4], axis=1)
+F[0, 0], TWINS[0, ::4] = 1e-9, 1e-8
+
+
+def contrast_of(f, twins):
+    return contrast(torch.tensor(f).log(), torch.tensor(twins).log()).item()
+
+
+def test_contrast_equals_the_papers_loss():
+    """The mean over three distances, four graphs and two twins of each."""
+    f, twins = F, TWINS
+    both = np.tile(f, 2)
+    expected = np.mean((twins - both) / (both + 1e-6))
+    assert contrast_of(f, twins) == pytest.approx(expected, rel=1e-12)
+    assert contrast_of(f, 1e-300 * twins) == pytest.approx(-np.mean(f / (f + 1e-6)))
+    gone = torch.full((1, 3), -1e6, dtype=torch.float64)
+    assert contrast(gone, gone).item() == 0  # no density at all is no evidence
+
+
+def test_log_contrast_equals_the_loss_of_the_code():
+    f, twins = F, TWINS
+    loss = log_contrast(torch.tensor(f).log(), torch.tensor(twins).log()).item()
+    expected = np.mean(np.log(np.tile(f, 2) + 1e-6) - np.log(twins + 1e-6))
+    assert loss == pytest.approx(-expected, rel=1e-12)
+
+
+def test_a_twin_far_denser_than_its_graph_does_not_outweigh_the_others():
+    log_f = torch.tensor([[0.0, 0.0, 0.0]])
+    twins = torch.tensor([[-1.0, 10.0, 900.0]], requires_grad=True)
+    loss = contrast(log_f, twins)
+    loss.backward()
+    expected = [math.exp(-1), math.exp(6) * (1 + 10 - 6), math.exp(6) * (1 + 900 - 6)]
+    assert loss.item() == pytest.approx(np.mean(expected) - 1, rel=1e-5)
+    np.testing.assert_allclose(3 * twins.grad[0], np.exp([-1, 6, 6]), rtol=1e-5)
+
+
+def test_under_a_distance_of_ones_own_mixture_weights_are_learned():
+    graphs, training = random_graphs(9), Contrastive(max_iter=2)
+    detector = GraphKDEDetector(views=Density(Sums()), training=training, random_state=0)
+    detector.fit(graphs)
+    assert len({tuple(x) for x in detector.history_["mixture_weights"]}) == 3
+    assert nearest_references(detector, graphs, 2)[0].shape == (9, 2)

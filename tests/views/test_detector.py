@@ -17,6 +17,7 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.combination import LogPValues, view_weights
+from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.explanation import nearest_references, view_surprises
 from tests.conftest import densities, random_graphs
 from tests.golden import trace
@@ -114,3 +115,36 @@ def test_auto_is_without_the_views_that_do_not_apply():
     assert names[5:] == ("statistics of the graph",)
     typed = GraphKDEDetector(schema="all").fit([trace(seed) for seed in range(12)])
     assert typed.model_.view_names[6:] == ("numbers together",)
+
+
+# -- clouds of points that densities share ---------------------------------------------------------
+
+OF_FEATURES = []
+for gamma, estimator in ((10.0, "biased"), (1.0, "unbiased"), (0.5, "biased")):
+    OF_FEATURES.append(Density(MMD((gamma,), estimator, "random_features", 32)))
+
+
+@pytest.mark.parametrize("working_memory", [0.05, 1024])
+def test_embedding_without_points(working_memory):
+    """Random features block by block are those of all points at once."""
+    model = GraphKDEDetector(views=OF_FEATURES).fit(TRAIN).model_
+    embedding, graphs = model.embedding, model.references
+    with config_context(working_memory=working_memory):
+        flows = embedding.flows(graphs)
+        assert (len(flows) > 3) == (working_memory < 1)
+        found = embedding.of_references(graphs, flows)
+    expected = embedding(graphs)
+    for density in embedding.densities:
+        x, y = found[density], expected[density]
+        alone = density.distance_.embed(DiscreteMeasures(y.points, y.weights, y.sizes))
+        for other in (x, y):
+            np.testing.assert_allclose(other.features, alone.features, atol=1e-13)
+            np.testing.assert_allclose(other.squared_norms, alone.squared_norms, atol=1e-13)
+        assert x.points is None
+        np.testing.assert_array_equal(x[3:5].sizes, y[3:5].sizes)
+
+
+def test_an_adaptive_distance_keeps_its_points():
+    adaptive = Density(MMD(method="random_features"))
+    model = GraphKDEDetector(views=(adaptive, *OF_FEATURES)).fit(TRAIN).model_
+    assert all(clouds.points is not None for clouds in model.clouds.values())

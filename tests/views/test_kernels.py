@@ -2,11 +2,10 @@
 
 import math
 
-import networkx as nx
 import numpy as np
 import pytest
 
-from skgraphkde import KDE, read_graphs
+from skgraphkde import read_graphs
 from skgraphkde.views.kernels import (
     log_densities,
     log_size_kernel,
@@ -31,11 +30,6 @@ def density_slow(squared, bandwidths, weights, second=None, skip=None):
     return total
 
 
-def make_kde(logits, bandwidths=BANDWIDTHS):
-    mixture = np.array(logits, float), KDE(bandwidths).multiples()
-    return lambda squared, *others: log_densities(squared, *mixture, *others)
-
-
 @pytest.mark.parametrize("second_kernel", [False, True])
 @pytest.mark.parametrize("leave_one_out", [False, True])
 def test_density_equals_the_formula(second_kernel, leave_one_out):
@@ -48,8 +42,10 @@ def test_density_equals_the_formula(second_kernel, leave_one_out):
     for i in range(6):
         second, skip = W[i] if second_kernel else None, i if leave_one_out else None
         expected.append(math.log(density_slow(squared[i], BANDWIDTHS, weights, second, skip)))
-    actual = make_kde(logits)(
+    actual = log_densities(
         squared,
+        logits,
+        np.array(BANDWIDTHS),
         np.log(W) if second_kernel else None,
         np.eye(6, dtype=bool) if leave_one_out else None,
     )
@@ -57,16 +53,7 @@ def test_density_equals_the_formula(second_kernel, leave_one_out):
 
 
 def test_the_density_of_what_is_infinitely_far_is_0():
-    assert make_kde([0.0] * 5)(np.array([[np.inf, np.inf]])).tolist() == [-np.inf]
-
-
-def test_scores_of_nearest_bandwidths_do_not_depend_on_the_unit_of_the_distances():
-    D = np.array([[0.0, 1, 9], [1, 0, 4], [9, 4, 0]])  # squared
-    own, nearest = np.eye(3, dtype=bool), np.array([1.0, 1.0, 4.0])
-    multiples, logits = KDE("nearest").multiples(), np.zeros(3)
-    f = log_densities(D, logits, median_distance(nearest) * multiples, None, own)
-    scaled = log_densities(100 * D, logits, median_distance(100 * nearest) * multiples, None, own)
-    np.testing.assert_allclose(scaled, f - math.log(10))  # same ranking
+    assert log_densities(np.full((1, 2), np.inf), np.zeros(5), np.array(BANDWIDTHS)) == [-np.inf]
 
 
 @pytest.mark.parametrize(
@@ -76,6 +63,7 @@ def test_scores_of_nearest_bandwidths_do_not_depend_on_the_unit_of_the_distances
         ([1e-14, -1e-15, 1e-13], 1),  # all are, but for rounding
         ([0.04, 0.04, 0.04, 2.0], 0.2),  # one is far from all
         ([-0.04, 0.04, -0.09], 0.2),  # unbiased estimates
+        ([0.04, 4.0], 0.2),  # the lower of two
     ],
 )
 def test_nearest_bandwidths_survive_duplicates_and_outliers(nearest, scale):
@@ -98,11 +86,3 @@ def test_size_kernel_equals_the_formula():
     np.testing.assert_allclose(
         log_size_kernel(graphs, references, size_bandwidths(references)), expected, rtol=1e-12
     )
-
-
-def test_size_kernel_of_graphs_of_one_size():
-    batch = read_graphs([nx.path_graph(4)] * 3)
-    graphs = read_graphs([nx.path_graph(4), nx.path_graph(9)])
-    values = log_size_kernel(graphs, batch, size_bandwidths(batch))
-    assert np.isfinite(values).all()
-    assert (values[0] > values[1]).all()

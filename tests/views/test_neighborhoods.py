@@ -1,5 +1,6 @@
-"""Views of neighborhoods, against neighborhoods and parts written out: Novelty and Neighbors."""
+"""Views of neighborhoods, against parts written out; which of several categories count together."""
 
+import itertools
 from collections import Counter
 
 import networkx as nx
@@ -9,16 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from skgraphkde import (
-    GraphKDEDetector,
-    GraphSchema,
-    Neighbors,
-    Novelty,
-    Tanimoto,
-    read_graphs,
-)
+from skgraphkde import GraphKDEDetector, GraphSchema, Neighbors, Novelty, Tanimoto, read_graphs
 from skgraphkde.explanation import explain
-from tests.conftest import random_graphs, with_data
+from skgraphkde.views.categories import Vocabulary
+from tests.conftest import fitted_to, random_graphs, with_data
 from tests.graphs.test_refinement import typed_graphs
 from tests.views.common import context_of, fit, scores_of
 
@@ -81,16 +76,6 @@ def test_a_label_that_fit_did_not_see_is_new_by_itself(graphs):
         assert smallest[1] == 0
         assert smallest[0] == smallest[2] == 1  # it is next to it
         assert scores_of(fit(Novelty(0), everything[:-1]), batch).tolist() == [-1 / 4 - 3e6]
-
-
-def test_what_is_not_there_is_refused(graphs):
-    unlabeled = read_graphs([nx.cycle_graph(n) for n in range(10, 30)])
-    for view, message in (
-        (Novelty(2, "label"), "needs node labels.*use categories='degree'"),
-        (Novelty(edges=True), r"Novelty\(edges=True\) needs categories"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            fit(view, unlabeled)
 
 
 # -- parts: nodes and edges by their categories ----------------------------------------------------
@@ -181,24 +166,16 @@ def rings(n, seed, directed, rare=0.02):
 
 @pytest.mark.parametrize("directed", [True, False])
 @given(st.integers(0, 10**6))
-def test_scores_of_seldom_new_parts_equal_the_definition(directed, seed):
-    references, new = rings(40, seed, directed), rings(12, seed + 1, directed, rare=0.1)
-    novelty = fit(Novelty(0), read_graphs(references))
-    for graphs, own in ((new, [-1] * 12), (references, range(40))):
-        expected = scores_of_parts_slow(graphs, references, own)
-        np.testing.assert_allclose(scores_of(novelty, read_graphs(graphs), own), expected)
-
-
-@pytest.mark.parametrize("directed", [True, False])
-@given(st.integers(0, 10**6))
 def test_scores_of_parts_equal_the_definition(directed, seed):
+    """Of parts that are often new, and of those that are seldom."""
     options = {"directed": directed, "categories": "abcde"}
-    references, new = typed_graphs(6, seed, **options), typed_graphs(4, seed + 1, **options)
-    novelty = fit(Novelty(0), read_graphs(references))
-    assert novelty.parts_.kinds == ("categories", "edges")
-    for graphs, own in ((new, [-1] * 4), (references, range(6))):
-        expected = scores_of_parts_slow(graphs, references, own)
-        np.testing.assert_allclose(scores_of(novelty, read_graphs(graphs), own), expected)
+    often = typed_graphs(6, seed, **options), typed_graphs(4, seed + 1, **options)
+    seldom = rings(40, seed, directed), rings(12, seed + 1, directed, rare=0.1)
+    for references, new in (often, seldom):
+        novelty = fit(Novelty(0), read_graphs(references))
+        for graphs, own in ((new, [-1] * len(new)), (references, range(len(references)))):
+            expected = scores_of_parts_slow(graphs, references, own)
+            np.testing.assert_allclose(scores_of(novelty, read_graphs(graphs), own), expected)
 
 
 @pytest.mark.parametrize(
@@ -262,10 +239,6 @@ def counts_slow(graph, radius, label):
     )
 
 
-def tanimoto_slow(a, b):
-    return (a & b).total() / (a | b).total()
-
-
 def differing_slow(a, b):
     return np.sqrt(len(set(a) ^ set(b)))
 
@@ -277,7 +250,7 @@ def test_similarities_equal_the_definition(working_memory, labels, seed, radius)
     graphs, new = (random_graphs(n, seed + n, labels=labels) for n in (12, 5))
     known = [counts_slow(x, radius, bool(labels)) for x in graphs]
     views = (
-        (Tanimoto(radius), tanimoto_slow, max),
+        (Tanimoto(radius), lambda a, b: (a & b).total() / (a | b).total(), max),
         (Neighbors(3, radius), differing_slow, lambda values: -np.mean(sorted(values)[:3])),
         (Neighbors(50, radius), differing_slow, lambda values: -np.mean(sorted(values)[:11])),
     )
@@ -312,3 +285,85 @@ def test_edge_weights_are_ignored(graphs):
     heavy = [with_data(graph.copy(), None, {"weight": 7.5}) for graph in graphs]
     batch = read_graphs(heavy, schema=GraphSchema(edge_weight="weight"))
     assert scores_of(fit(Novelty(3), read_graphs(graphs)), batch).tolist() == [0] * 12
+
+
+# -- several categories of nodes -------------------------------------------------------------------
+
+STEPS = ["create", "check", "approve", "post", "pay"]
+
+
+def case(seed, steps=STEPS, clerk=()):
+    """A case of a process, in which a machine does one step, and persons the others."""
+    people = iter(np.random.RandomState(seed).permutation(40))
+    who = ["machine" if step == "check" else f"P{next(people)}" for step in steps]
+    for node in clerk:
+        who[node] = "P3"
+    return with_data(nx.path_graph(len(steps), nx.DiGraph), {"step": steps, "who": who})
+
+
+def varied(seed):
+    """Steps of a usual case, of which one may be left out."""
+    left_out = np.random.RandomState(seed).choice(["check", "post", "none"])
+    return case(seed, [step for step in STEPS if step != left_out])
+
+
+SCHEMA = GraphSchema(node_categories=("step", "who"), directed=True)
+KNOWN = [varied(seed) for seed in range(80)]
+
+
+def test_persons_count_by_themselves_and_steps_together():
+    vocabulary = Vocabulary.of(read_graphs(KNOWN, schema=SCHEMA), by_label=True)
+    assert vocabulary.names == ("step", "who")
+    assert (vocabulary.step, vocabulary.together, vocabulary.who) == (0, (0,), (1,))
+
+
+def test_categories_by_which_edges_are_seldom_new_count_together():
+    def graph(seed):
+        rng = np.random.RandomState(seed)
+        data = {"kind": lambda _: "AB"[rng.randint(2)], "color": lambda _: "xyz"[rng.randint(3)]}
+        return with_data(nx.gnp_random_graph(12, 0.3, seed=seed), data)
+
+    schema = GraphSchema(node_categories=("kind", "color"))
+    vocabulary = Vocabulary.of(
+        read_graphs([graph(s) for s in range(20)], schema=schema), by_label=True
+    )
+    assert (vocabulary.together, vocabulary.who) == ((0, 1), ())
+
+
+def test_pairs_with_the_same_value_are_those_of_a_plain_loop():
+    graphs = [*KNOWN[:20], case(90, clerk=(0, 2)), case(91, clerk=(1, 2, 4)), case(92, clerk=())]
+    graphs[-1].nodes[3]["who"] = graphs[-1].nodes[4]["who"] = None  # nobody is no person
+    schema = GraphSchema(node_categories=("step", "who"), directed=True, missing="indicate")
+    batch = read_graphs(graphs, schema=schema)
+    vocabulary = Vocabulary.of(read_graphs(KNOWN, schema=SCHEMA), by_label=True)
+    first, second = vocabulary.same_value(batch, 1)
+    found = {
+        (int(batch.graph_of_node[u]), frozenset((int(u), int(v))))
+        for u, v in zip(first, second, strict=True)
+    }
+    expected = set()
+    for i, graph in enumerate(graphs):
+        for u, v in itertools.combinations(graph, 2):
+            a, b = graph.nodes[u], graph.nodes[v]
+            if a["who"] == b["who"] is not None and a["step"] != b["step"]:
+                start = int(batch.node_ptr[i])
+                expected.add((i, frozenset((start + u, start + v))))
+    assert found == expected
+    assert len(found) == 4  # create and approve; check, approve and pay
+
+
+@pytest.mark.parametrize("names", [("step", "who"), ("who", "step")])
+@pytest.mark.parametrize(
+    ("odd", "words"),
+    [
+        (case(500, ["create", "check", "approve", "pay", "post"]), "pay -> post"),
+        (case(501, clerk=(0, 2)), "with the same who"),
+    ],
+    ids=["order", "clerk"],
+)
+def test_a_new_pair_of_steps_is_found_though_persons_are_new_everywhere(odd, words, names):
+    detector = fitted_to(KNOWN, node_categories=names, directed=True)
+    assert detector.predict([odd]).tolist() == [-1]
+    reasons = explain(detector, [odd])["reason"]
+    assert any(words in reason for reason in reasons)
+    assert not any("(who)" in reason for reason in reasons)  # new pairs of persons are usual

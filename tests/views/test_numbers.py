@@ -11,7 +11,7 @@ from skgraphkde import GraphKDEDetector, GraphSchema, Numbers, read_graphs
 from skgraphkde.explanation import explain
 from skgraphkde.views import attributes
 from skgraphkde.views.base import Property
-from tests.conftest import with_data
+from tests.conftest import fitted_to, with_data
 from tests.views.common import context_of, fit, scores_of
 
 SCHEMA = GraphSchema(
@@ -36,6 +36,9 @@ def plant(seed, odd=None):
     if odd == "missing":
         graph.nodes[3]["a"] = None
     return graph
+
+
+PLANTS = [plant(seed) for seed in range(100)]
 
 
 def read(graphs):
@@ -68,8 +71,7 @@ def test_scores_equal_the_definition(seed):
     [("contradiction", "of node 3"), ("between", "flow 3 of edge"), ("missing", "a missing")],
 )
 def test_usual_values_that_do_not_belong_together(odd, text):
-    detector = GraphKDEDetector(schema=SCHEMA, views=("density", "numbers"))
-    detector.fit([plant(seed) for seed in range(100)])
+    detector = GraphKDEDetector(schema=SCHEMA, views=("density", "numbers")).fit(PLANTS)
     new = [plant(1000 + seed, odd if seed % 2 else None) for seed in range(40)]
     scores = detector.score_samples(new)
     assert roc_auc_score(np.arange(40) % 2 == 0, scores) > 0.9
@@ -122,8 +124,7 @@ def test_rounding_is_nothing_unusual():
             for graph in graphs_of(seeds, kind=lambda rng, node: int(rng.integers(3)))
         ]
 
-    schema = GraphSchema(node_categories="kind", node_numbers="rate")
-    detector = GraphKDEDetector(schema=schema).fit(roads(range(60)))
+    detector = fitted_to(roads(range(60)), node_categories="kind", node_numbers="rate")
     exact = detector.score_samples(roads(range(100, 120)))
     for write in (np.float32, lambda x: round(x, 6)):
         rounded = detector.score_samples(roads(range(100, 120), write))
@@ -140,7 +141,7 @@ def test_a_constant_makes_no_difference(part):
     At 1e12 what counts as rounding, 0.1, is 3e-5 of a standard deviation, and whitening stretches
     it at most to 1e-3.
     """
-    schema, scores = GraphSchema(**{f"{part}_numbers": "t"}), []
+    scores = []
     for constant in (0.0, 1e9, 1e12, 1e15):
         rng, graphs = np.random.default_rng(0), []
         for i in range(31):
@@ -148,7 +149,7 @@ def test_a_constant_makes_no_difference(part):
             times = (constant + 1000 * (rng.normal(20, 3, 14) + 480 * (i == 30))).tolist()
             data = {"t": times[0]} if part == "graph" else {f"{part}s": {"t": times}}
             graphs.append(with_data(graph, **data))
-        detector = GraphKDEDetector(schema=schema).fit(graphs[:30])
+        detector = fitted_to(graphs[:30], **{f"{part}_numbers": "t"})
         assert detector.predict(graphs[30:]) == [-1]
         scores.append(detector.score_samples(graphs[28:]))
     np.testing.assert_allclose(scores[1:3], [scores[0]] * 2, atol=1e-3)
@@ -164,9 +165,7 @@ def test_numbers_of_the_edges_of_one_reference():
     """Left out, it leaves no numbers of edges to learn from."""
     graphs = [nx.empty_graph(3) for _ in range(12)]
     graphs[4].add_edge(0, 1, flow=2.0)
-    detector = GraphKDEDetector(
-        schema=GraphSchema(edge_numbers="flow"), views=("density", "numbers")
-    ).fit(graphs)
+    detector = fitted_to(graphs, ("density", "numbers"), edge_numbers="flow")
     assert np.isfinite(detector.calibration_scores_).all()
 
 
@@ -179,8 +178,8 @@ def test_numbers_of_a_graph_are_compared_with_graphs_of_the_same_category():
         amount = amount or float(np.random.default_rng(seed).uniform(low, high))
         return with_data(nx.gnp_random_graph(6, 0.4, seed=seed), kind=kind, amount=amount)
 
-    schema = GraphSchema(graph_categories="kind", graph_numbers="amount")
-    detector = GraphKDEDetector(schema=schema).fit([loan(seed) for seed in range(60)])
+    known = [loan(seed) for seed in range(60)]
+    detector = fitted_to(known, graph_categories="kind", graph_numbers="amount")
     fresh = [loan(1000 + seed) for seed in range(40)]
     odd = [loan(2000 + seed, "micro", 150_000.0 + seed) for seed in range(40)]
     scores = detector.score_samples(fresh + odd)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
-from skgraphkde.views.rows import winsorized
+from skgraphkde.views.rows import MOST_FOLDS, Whitening, folds, winsorized
 from tests.conftest import random_graphs, with_data
 from tests.graphs.test_refinement import typed_graphs
 from tests.views.common import context_of, fit, scores_of
@@ -52,27 +52,21 @@ def test_structure_is_that_of_networkx(seed):
 
 
 def test_directions_categories_and_numbers():
-    graphs = typed_graphs(6)
+    graphs, rng = typed_graphs(6), np.random.RandomState(0)
     found = table(graphs)
     for i, graph in enumerate(graphs):
         sources = [graph.out_degree(v) > 0 and not graph.in_degree(v) for v in graph]
-        assert found["nodes with nothing before and something after them"][i] == pytest.approx(
-            np.mean(sources)
-        )
+        share = found["nodes with nothing before and something after them"][i]
+        assert share == pytest.approx(np.mean(sources))
         kinds = [kind for *_, kind in graph.edges(data="label")]
         for kind in set(kinds):
             share = kinds.count(kind) / len(kinds)
             assert found[f"edges ({kind})"][i] == pytest.approx(share)
-    rng = np.random.RandomState(0)
-    for graph in graphs:
-        with_data(graph, {"temp": lambda _: rng.choice([None, rng.normal(20, 3)])})
-        graph.nodes[0]["temp"] = 20.0
-    schema = GraphSchema(node_numbers="temp", missing="indicate")
-    found = table(graphs, schema=schema)
-    for i, graph in enumerate(graphs):
-        given_ = [x for _, x in graph.nodes(data="temp") if x is not None]
-        assert found["average temp of nodes"][i] == pytest.approx(np.mean(given_))
-        assert found["how much temp differs among nodes"][i] == pytest.approx(np.std(given_))
+        with_data(graph, {"temp": lambda v: rng.choice([None, rng.normal(20, 3)]) if v else 20.0})
+    found = table(graphs, schema=GraphSchema(node_numbers="temp", missing="indicate"))
+    given_ = [[x for _, x in graph.nodes(data="temp") if x is not None] for graph in graphs]
+    np.testing.assert_allclose(found["average temp of nodes"], [*map(np.mean, given_)])
+    np.testing.assert_allclose(found["how much temp differs among nodes"], [*map(np.std, given_)])
 
 
 def far_outliers_slow(column):
@@ -127,17 +121,15 @@ def test_rounding_within_a_graph_is_no_evidence(unit):
             np.testing.assert_allclose(detector.score_samples(new), expected, atol=0.05)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-9])
 @pytest.mark.parametrize("part", ["node", "edge", "graph"])
-def test_units_of_a_number_that_never_varies_do_not_matter(part):
+def test_units_of_a_number_that_never_varies_do_not_matter(part, unit):
     def graphs(value):
         data = {f"{part}s": {"t": value}} if part != "graph" else {"t": value}
         return [with_data(nx.cycle_graph(n), **data) for n in range(5, 45)]
 
-    schema, decisions = GraphSchema(**{f"{part}_numbers": "t"}), []
-    for unit in (1.0, 1e-9):
-        detector = GraphKDEDetector(schema=schema).fit(graphs(unit))
-        decisions.append(detector.decision_function(graphs(1.1 * unit)[:3]))
-        assert (decisions[-1] < 0).all()
+    detector = GraphKDEDetector(schema=GraphSchema(**{f"{part}_numbers": "t"}))
+    assert (detector.fit(graphs(unit)).predict(graphs(1.1 * unit)[:3]) == -1).all()
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 4))
@@ -153,3 +145,50 @@ def test_numbers_of_each_kind_have_their_own_fences(seed, n, n_kinds):
             fences = far_outliers_slow(column[~np.isnan(column)])
             expected[kinds == kind, j] = np.clip(column, *fences)
     np.testing.assert_array_equal(winsorized(table, kinds), expected)
+
+
+# -- rows of a table -------------------------------------------------------------------------------
+
+
+def rows_of(seed, n=50, n_columns=4):
+    return np.random.default_rng(seed).standard_normal((n, n_columns))
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_folds_depend_neither_on_orders_nor_on_last_digits(seed):
+    rows, rng = rows_of(seed), np.random.default_rng(seed)
+    fold, left_out = folds(rows)
+    order = rng.permutation(len(rows))
+    for changed in (rows[order], rows[order][:, rng.permutation(4)], rows[order] + 1e-12):
+        of_changed = folds(changed)
+        np.testing.assert_array_equal(of_changed[0], fold[order])
+        np.testing.assert_array_equal(of_changed[1], left_out[order])
+
+
+@pytest.mark.parametrize("n", [2, 5, 20, 47])
+def test_folds_are_of_equal_sizes(n):
+    fold, left_out = folds(rows_of(0, n))
+    sizes = np.bincount(fold)
+    assert len(sizes) == min(n, MOST_FOLDS)
+    assert np.ptp(sizes) <= 1
+    np.testing.assert_array_equal(left_out, fold)
+
+
+def test_copies_leave_out_the_same_fold():
+    rows = rows_of(1)
+    fold, left_out = folds(np.vstack([rows, rows[:10], rows[:5] + 1e-9]))
+    assert (left_out[50:60] == left_out[:10]).all()
+    assert (left_out[60:] == left_out[:5]).all()
+    assert (fold[50:60] != fold[:10]).all()  # a copy is known, as it is for a new graph
+
+
+@pytest.mark.parametrize("shape", [(40, 5), (5, 5), (4, 30), (0, 3)])
+def test_whitening_is_the_root_of_the_inverse_covariance(shape):
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal(shape) @ rng.standard_normal((shape[1], shape[1]))
+    rows -= rows.mean(axis=0) if len(rows) else 0
+    whiten, identity = Whitening(rows, 0.1), np.eye(shape[1])
+    covariance = rows.T @ rows / max(len(rows), 1) + 0.1 * identity
+    W = whiten(identity)
+    np.testing.assert_allclose(W.T @ covariance @ W, identity, atol=1e-9)
+    assert whiten.norm == pytest.approx(np.linalg.norm(W, 2))

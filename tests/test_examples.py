@@ -1,0 +1,85 @@
+"""The examples of a web service and of a list in partitions do what the library does."""
+
+import importlib.util
+import itertools
+import warnings
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from skgraphkde import GraphKDEDetector
+from skgraphkde.explanation import results
+from tests.conftest import random_graphs, with_data
+
+
+def example(name):
+    """The module of an example."""
+    spec = importlib.util.spec_from_file_location(
+        Path(name).stem, Path(__file__).parents[1] / "examples" / name
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_service(tmp_path, monkeypatch):
+    for package in ("fastapi", "httpx"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about which httpx it would rather have
+        from starlette.testclient import TestClient
+
+    detector = GraphKDEDetector(random_state=0).fit(random_graphs(20, seed=1))
+    detector.save(tmp_path / "model.skg")
+    monkeypatch.setenv("SKGRAPHKDE_MODEL", str(tmp_path / "model.skg"))
+    app = example("service/app.py").app
+    graphs = [*random_graphs(4, seed=2), with_data(nx.star_graph(40), {"label": "C"})]
+    documents = [nx.node_link_data(graph, edges="edges") for graph in graphs]
+    with TestClient(app) as client:
+        assert client.get("/health").json() == {"status": "ok"}
+        rows, table = client.post("/score", json=documents).json(), results(detector, graphs)
+        for name in ("score", "p_value", "verdict"):
+            found = [row[name] for row in rows]
+            assert found == pytest.approx(table[name].tolist(), rel=1e-9)
+        assert {row["verdict"] for row in rows} == {1, -1}
+        assert [row["reason"] is None for row in rows] == table["reason"].isna().tolist()
+        without_label = {"nodes": [{"id": 0}], "edges": []}
+        for bad, message in (
+            ({"edges": []}, "graph 1 is not in node-link JSON (KeyError: 'nodes')"),
+            (without_label, "graph 1 has no node attribute 'label'"),
+        ):
+            answer = client.post("/score", json=[documents[0], bad])
+            assert answer.status_code == 422
+            assert answer.json()["detail"].startswith(message)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*(seem to be training graphs|that fit did not see)")
+def test_partitions_have_the_numbers_of_one_list(tmp_path):
+    for package in ("rdkit", "distributed"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    dask = pytest.importorskip("dask", reason="dask is not installed")
+    molecules = example("partitions/molecules.py")
+    chains = ["C" * n + end for n in range(1, 16) for end in ("O", "N", "Cl", "=O")]
+    lines = [f"{text} M{i}" for i, text in enumerate([*chains, "C[Te]C", "[SiH3]C"])]
+    j = lines.index(molecules.smallest(lines, 40)[0])  # a file that the sample holds whole
+    tables = []
+    for name, cuts in (("one", [0, 62]), ("two", [0, j, j + 1, 62])):
+        paths = []
+        for i, (start, stop) in enumerate(itertools.pairwise(cuts)):
+            paths.append(tmp_path / f"{name}{i}.smi")
+            paths[-1].write_text("\n\n".join(lines[start:stop]))
+        if name == "two":  # in two formats
+            paths[-1] = paths[-1].with_suffix(".parquet")
+            pd.DataFrame({"smiles": [*lines[start:stop], None]}).to_parquet(paths[-1])
+        with dask.config.set(scheduler="synchronous"):
+            n_odd = molecules.find(paths, tmp_path / name, 40)
+        table = pd.concat(pd.read_parquet(x) for x in sorted((tmp_path / name).glob("*.parquet")))
+        assert table["molecule"].tolist() == lines
+        assert table["is_odd"].sum() == n_odd > 0
+        tables.append(table)
+    np.testing.assert_allclose(*(table["score"] for table in tables), rtol=1e-12, atol=1e-12)
+    assert list(molecules.read(["C M0", "no molecule", "CO"])) == ["C M0", "CO"]
