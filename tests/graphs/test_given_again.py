@@ -15,7 +15,7 @@ import skgraphkde
 from skgraphkde import GraphKDEDetector, Split, read_graphs
 from skgraphkde.graphs.copies import LEVEL_KNOWN, KnownGraphs, kinds_of
 from skgraphkde.monitoring import DriftMonitor
-from tests.conftest import permuted, random_graphs, with_data
+from tests.conftest import permuted, random_graphs, warned, with_data
 from tests.detectors.test_base import EdgeCount
 from tests.graphs.test_refinement import WEIGHTED, typed_graphs
 
@@ -70,10 +70,8 @@ def test_chance_counts_subsets(n_copies):
 def test_each_judgement_says_that_training_graphs_are_given_again(detector, method):
     detector = detector.set_params(random_state=0).fit(WORLDS[:60])
     judge = getattr(detector, method)
-    with pytest.warns(UserWarning, match=rf"60 of 60 {AGAIN}"):
-        judge(WORLDS[:60])
-    with pytest.warns(UserWarning, match=rf"12 of 22 {AGAIN}"):
-        judge(WORLDS[60:70] + WORLDS[:12])
+    warned(rf"60 of 60 {AGAIN}", judge, WORLDS[:60])
+    warned(rf"12 of 22 {AGAIN}", judge, WORLDS[60:70] + WORLDS[:12])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         judge(WORLDS[60:80])
@@ -83,14 +81,12 @@ def test_each_judgement_says_that_training_graphs_are_given_again(detector, meth
 
 def test_who_was_fitted_counts_and_not_who_was_before(tmp_path):
     detector = GraphKDEDetector(random_state=0).fit(WORLDS[:40])
-    with pytest.warns(UserWarning, match=AGAIN):
-        detector.predict(WORLDS[:9])
+    warned(AGAIN, detector.predict, WORLDS[:9])
     detector.save(tmp_path / "model.skg")
     loaded = skgraphkde.load(tmp_path / "model.skg")
     for other in (loaded, pickle.loads(pickle.dumps(detector))):
         assert other._known_graphs is None  # of no file
-        with pytest.warns(UserWarning, match=AGAIN):
-            other.predict(WORLDS[:9])
+        warned(AGAIN, other.predict, WORLDS[:9])
     detector.fit(WORLDS[60:100])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -103,15 +99,12 @@ def test_confirmed_anomalies_may_be_given_again():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert (detector.predict(odd) == -1).all()
-    with pytest.warns(UserWarning, match=rf"4 of 10 {AGAIN}"):
-        detector.predict(odd + WORLDS[:4])
+    warned(rf"4 of 10 {AGAIN}", detector.predict, odd + WORLDS[:4])
 
 
 def test_a_doubled_list_is_given_again():
-    with pytest.warns(UserWarning, match="are copies of others"):
-        detector = GraphKDEDetector(random_state=0).fit(WORLDS[:30] * 2)
-    with pytest.warns(UserWarning, match=rf"30 of 30 {AGAIN}"):
-        detector.predict(WORLDS[:30])
+    detector = warned("are copies of others", GraphKDEDetector(random_state=0).fit, WORLDS[:30] * 2)
+    warned(rf"30 of 30 {AGAIN}", detector.predict, WORLDS[:30])
 
 
 # -- drift -----------------------------------------------------------------------------------------

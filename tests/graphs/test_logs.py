@@ -8,7 +8,7 @@ import pytest
 from skgraphkde.graphs import GraphSchema, read_graphs
 from skgraphkde.graphs.files import find_files, iter_graphs, read_batch
 from skgraphkde.graphs.files.logs import SpanFiles
-from tests.conftest import with_data
+from tests.conftest import refused, warned, with_data
 
 # Case, activity, time, who, cost and channel, in no order.
 EVENTS = [
@@ -77,14 +77,17 @@ def test_usual_names_of_columns_are_taken(tmp_path, header, options):
     if options:  # which say that it is a log
         check_same(iter_graphs([path], "all", options=options), names)
         return
-    with pytest.warns(UserWarning, match="read as an event log: case 'Case ID', activity 'Act"):
-        check_same(iter_graphs([path], "all"), names)
+    warned(
+        "read as an event log: case 'Case ID', activity 'Act",
+        check_same,
+        iter_graphs([path], "all"),
+        names,
+    )
 
 
 def test_usual_names_without_a_time_are_no_log(tmp_path):
     write_log(tmp_path / "log.csv", header=["case", "activity", "a", "b", "c", "d"])
-    with pytest.raises(ValueError, match="an event log --case and --activity"):
-        read_batch(find_files([tmp_path]))
+    refused("an event log --case and --activity", read_batch, find_files([tmp_path]))
 
 
 def test_xes(tmp_path):
@@ -104,10 +107,11 @@ def test_xes(tmp_path):
     found = iter_graphs(find_files([tmp_path]), "all")
     check_same(found, expected(who="org:resource", channel="case:channel"))
     (tmp_path / "log.xes").write_text("<log/>")
-    with pytest.raises(
-        ValueError, match=r"log.xes cannot be read as an event log \(its traces, or"
-    ):
-        read_batch(find_files([tmp_path]))
+    refused(
+        r"log.xes cannot be read as an event log \(its traces, or",
+        read_batch,
+        find_files([tmp_path]),
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,14 +126,12 @@ def test_xes(tmp_path):
 )
 def test_what_is_wrong_with_a_log_is_said(tmp_path, options, message):
     path = write_log(tmp_path / "log.csv")
-    with pytest.raises(ValueError, match=message):
-        read_batch([path], options=options)
+    refused(message, read_batch, [path], options=options)
 
 
 def test_times_that_may_be_read_in_two_ways(tmp_path):
     path = write_log(tmp_path / "log.csv", lambda x: f"01/{x[8:10]}/2026")
-    with pytest.warns(UserWarning, match="'01/05/2026' under 'when' is read as month/day"):
-        read_batch([path], options=NAMES)
+    warned("'01/05/2026' under 'when' is read as month/day", read_batch, [path], options=NAMES)
 
 
 # -- spans -----------------------------------------------------------------------------------------
@@ -177,19 +179,17 @@ def test_spans_are_traces(tmp_path, how):
 def test_what_is_not_read_of_spans_is_said(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps(WEB))
-    with pytest.warns(UserWarning, match="attributes of spans are not read: url; name those"):
-        read_batch([path])
+    warned("attributes of spans are not read: url; name those", read_batch, [path])
     named = read_batch([path], GraphSchema(node_categories="url", missing="indicate"))
     assert named.label_names == (None, "/cart")
     path.write_text(json.dumps(CART))
-    with pytest.warns(UserWarning, match=r"1 of 2 spans have a parent that is not.*give --spans"):
-        batch = read_batch([path])
+    batch = warned(r"1 of 2 spans have a parent that is not.*give --spans", read_batch, [path])
     assert (batch.n_graphs, batch.n_nodes, batch.adjacency.nnz) == (1, 2, 1)
     path.write_text('[{"traceId": "A", "spanId": "1"}]')
-    with pytest.raises(ValueError, match=r"of spans, write what OpenTelemetry exports .*--spans"):
-        read_batch([path])
-    with pytest.raises(ValueError, match=r'a\.json is no file of spans: it has no "resourceSpans"'):
-        read_batch([SpanFiles((path,))])
+    refused(r"of spans, write what OpenTelemetry exports .*--spans", read_batch, [path])
+    refused(
+        r'a\.json is no file of spans: it has no "resourceSpans"', read_batch, [SpanFiles((path,))]
+    )
 
 
 RUNNING = span("A", "", "1")
@@ -215,8 +215,7 @@ OLD = OLD.replace("scopeSpans", "instrumentationLibrarySpans")
 )
 def test_spans_that_cannot_be_read_are_named(tmp_path, document, message):
     (tmp_path / "a.json").write_text(json.dumps(document))
-    with pytest.raises(ValueError, match=message):
-        read_batch(find_files([tmp_path]))
+    refused(message, read_batch, find_files([tmp_path]))
 
 
 # -- what graphs hold ------------------------------------------------------------------------------
@@ -248,8 +247,12 @@ def test_a_bad_time_is_named_with_its_row(tmp_path):
     names = {"case": "case", "activity": "activity", "timestamp": "time"}
     for time in ("soon", "2025"):
         (tmp_path / "a.csv").write_text(text.replace("soon", time))
-        with pytest.raises(ValueError, match=rf"a\.csv, row 3: '{time}' under 'time' is no time"):
-            read_batch([tmp_path / "a.csv"], options=names)
+        refused(
+            rf"a\.csv, row 3: '{time}' under 'time' is no time",
+            read_batch,
+            [tmp_path / "a.csv"],
+            options=names,
+        )
 
 
 EVENT = (

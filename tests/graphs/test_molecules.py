@@ -7,6 +7,7 @@ import pytest
 
 from skgraphkde import GraphSchema, read_graphs
 from skgraphkde.graphs.files import find_files, iter_graphs, read_batch
+from tests.conftest import refused, warned
 
 Chem = pytest.importorskip("rdkit.Chem")
 
@@ -72,25 +73,34 @@ def test_files_are_the_molecules_of_a_list(tmp_path):
 
 def test_broken_molecules_are_named_and_can_be_skipped(tmp_path, capfd):
     (tmp_path / "a.smi").write_text("CCO\nC1CC\n\nCCN\n")
-    with pytest.raises(ValueError, match=r"a.smi#1: RDKit .* from the SMILES 'C1CC'"):
-        read_batch(find_files([str(tmp_path)]))
+    refused(r"a.smi#1: RDKit .* from the SMILES 'C1CC'", read_batch, find_files([str(tmp_path)]))
     errors = []
     batch = read_batch(find_files([str(tmp_path)]), on_error=errors.append)
     assert (len(batch), len(errors)) == (2, 1)
     (tmp_path / "a.smi").write_text("SMILES\n")
-    with pytest.raises(ValueError, match=r"a.smi cannot be read as SMILES \(it contains no mol"):
-        read_batch(find_files([str(tmp_path)]))
+    refused(
+        r"a.smi cannot be read as SMILES \(it contains no mol",
+        read_batch,
+        find_files([str(tmp_path)]),
+    )
     (tmp_path / "a.smi").unlink()
     (tmp_path / "b.csv").write_text("smiles,dose\nCCO,1\n,2\n")
-    with pytest.raises(ValueError, match=r"b.csv#1: RDKit reads no molecule from the SMILES ''"):
-        read_batch(find_files([str(tmp_path)]))
+    refused(
+        r"b.csv#1: RDKit reads no molecule from the SMILES ''",
+        read_batch,
+        find_files([str(tmp_path)]),
+    )
     assert capfd.readouterr().err == ""  # RDKit says the same there
 
 
 def test_a_first_molecule_in_place_of_a_header_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("CCO,a\nCCN,b\nCCC,c\n")
-    with pytest.raises(ValueError, match=r"a.csv has no row of names: it begins with .* 'CCO'"):
-        read_batch(find_files([str(tmp_path)]), "molecule")
+    refused(
+        r"a.csv has no row of names: it begins with .* 'CCO'",
+        read_batch,
+        find_files([str(tmp_path)]),
+        "molecule",
+    )
 
 
 def test_columns_and_fields_are_data_of_graphs(tmp_path):
@@ -142,10 +152,11 @@ def test_odd_lines_of_a_smiles_file(tmp_path):
     lines += ["[Na+].[Cl-] |f:0.1|", "c1ccccc1,benzene", "O\twater", "CC twice", "CCC twice"]
     (tmp_path / "a.smi").write_text("\n".join(lines))
     errors = []
-    with pytest.warns(
-        UserWarning, match="^several molecules are called 'twice': they are listed a"
-    ):
-        found = dict(iter_graphs([tmp_path / "a.smi"], on_error=errors.append))
+    found = warned(
+        "^several molecules are called 'twice': they are listed a",
+        dict,
+        iter_graphs([tmp_path / "a.smi"], on_error=errors.append),
+    )
     path = tmp_path / "a.smi"
     assert [*found] == [f"{path}#ethanol", f"{path}#2", f"{path}#water", f"{path}#5", f"{path}#6"]
     assert [graph.graph.get("name") for graph in found.values()] == [
@@ -208,14 +219,22 @@ def test_words_that_all_differ_are_names(tmp_path, n):
 
 def test_a_column_of_another_name_is_found_by_its_cells(tmp_path):
     text = "zinc_id,structure,split,N\nz1,CC(=O)O,C,12\nz2,c1ccccc1,O,13\n"
-    with pytest.warns(UserWarning, match="read from the column 'structure' of 'zinc_id', 'structu"):
-        found = read_molecules(tmp_path / "a.csv", text)
+    found = warned(
+        "read from the column 'structure' of 'zinc_id', 'structu",
+        read_molecules,
+        tmp_path / "a.csv",
+        text,
+    )
     assert [x[:2] for x in found] == [("z1", 4), ("z2", 6)]
     assert [x[2]["N"] for x in found] == [12, 13]
-    with pytest.raises(ValueError, match=r"a.csv has no column 'mol', only .*'structure'"):
-        read_molecules(tmp_path / "a.csv", text, smiles="mol")
-    with pytest.raises(ValueError, match="it has no columns"):
-        read_molecules(tmp_path / "a.csv", "id,cell\na,b\n")
+    refused(
+        r"a.csv has no column 'mol', only .*'structure'",
+        read_molecules,
+        tmp_path / "a.csv",
+        text,
+        smiles="mol",
+    )
+    refused("it has no columns", read_molecules, tmp_path / "a.csv", "id,cell\na,b\n")
 
 
 @pytest.mark.parametrize("separator", ["\t", ",", " ", "  "])

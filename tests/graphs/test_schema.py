@@ -10,7 +10,7 @@ from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.arrays import sorted_labels
 from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.schema import unread_attributes
-from tests.conftest import with_data
+from tests.conftest import refused, warned, with_data
 from tests.graphs.common import assert_same
 
 
@@ -70,8 +70,12 @@ def test_all_may_stand_beside_a_name_which_is_read_as_the_kind_that_names_it(for
     assert set(batch.schema.names("node_numbers")) == {"temp", "position"}
     assert_same(read_graphs(batch, schema=schema), batch)
     assert not unread_attributes(schema, batch.schema.ignored)
-    with pytest.raises(ValueError, match="has the node attribute 'hue', which the schema names"):
-        read_graphs(PLANTS, schema=GraphSchema(node_categories=("all", "hue")))
+    refused(
+        "has the node attribute 'hue', which the schema names",
+        read_graphs,
+        PLANTS,
+        schema=GraphSchema(node_categories=("all", "hue")),
+    )
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -158,8 +162,12 @@ SCHEMA = GraphSchema(
 
 def test_missing_values_are_an_error_or_evidence():
     named = GraphSchema(node_categories="kind", node_numbers="temp")
-    with pytest.raises(ValueError, match=r"node 0 has no .*missing='indicate' in the GraphS"):
-        read_graphs([with_gaps(1)], schema=named)
+    refused(
+        r"node 0 has no .*missing='indicate' in the GraphS",
+        read_graphs,
+        [with_gaps(1)],
+        schema=named,
+    )
     batch = read_graphs([with_gaps(2)], schema=SCHEMA)
     assert np.isnan(batch.attributes[:, 0]).tolist() == [True, True, *[False] * 5]
     assert [batch.label_names[x] for x in batch.labels[:2]] == [None, None]
@@ -186,8 +194,7 @@ def test_missing_values_are_an_error_or_evidence():
 )
 def test_bad_schemas(schema, message):
     for read in (read_graphs, lambda x, schema: GraphKDEDetector(schema=schema).fit(x)):
-        with pytest.raises(ValueError, match=message):
-            read(PLANTS, schema=schema)
+        refused(message, read, PLANTS, schema=schema)
 
 
 # -- batches ---------------------------------------------------------------------------------------
@@ -200,10 +207,13 @@ def test_a_batch_gives_what_is_named():
     same = GraphSchema(**named, edge_numbers="flow", edge_weight="capacity")
     assert_same(chosen, read_graphs(PLANTS, schema=same))
     assert chosen.schema.node_numbers == (("position", 2),)
-    with pytest.raises(ValueError, match="no node attribute 'color' that was read as categories"):
-        read_graphs(batch, schema=GraphSchema(node_categories="color"))
-    with pytest.raises(ValueError, match="were read as directed"):
-        read_graphs(batch, schema=GraphSchema(directed=False))
+    refused(
+        "no node attribute 'color' that was read as categories",
+        read_graphs,
+        batch,
+        schema=GraphSchema(node_categories="color"),
+    )
+    refused("were read as directed", read_graphs, batch, schema=GraphSchema(directed=False))
 
 
 def test_numbers_of_a_batch_that_are_all_named_are_no_positions():
@@ -224,16 +234,18 @@ def test_graphs_are_read_as_those_of_fit():
     lonely = nx.create_empty_copy(PLANTS[0])
     assert np.isfinite(detector.score_samples([lonely])).all()  # no edges, so no edge data
     batch = read_graphs(PLANTS, schema=GraphSchema(node_categories="kind", edge_weight="capacity"))
-    with pytest.raises(ValueError, match="no node attribute 'owner' that was read as categories"):
-        detector.score_samples(batch)
+    refused("no node attribute 'owner' that was read as categories", detector.score_samples, batch)
 
 
 @pytest.mark.filterwarnings("ignore:graph 0 is undirected")
 def test_directed_graphs_are_refused_where_fit_saw_undirected_ones():
     graphs, arrow = [nx.path_graph(n) for n in range(4, 12)], nx.DiGraph(nx.path_graph(5).edges)
     detector = GraphKDEDetector().fit(graphs)
-    with pytest.raises(ValueError, match=r"graph 1 is directed, and fit saw undirected graphs"):
-        detector.score_samples([graphs[0], arrow])
+    refused(
+        r"graph 1 is directed, and fit saw undirected graphs",
+        detector.score_samples,
+        [graphs[0], arrow],
+    )
     detector = GraphKDEDetector(schema=GraphSchema(directed=False)).fit(graphs)
     scores = detector.score_samples([arrow, nx.path_graph(5)])
     assert scores[0] == pytest.approx(scores[1])
@@ -254,11 +266,15 @@ def test_identifiers_are_left_out_by_convention_and_warned_of_by_name():
     coming_again = GraphKDEDetector().fit(hosts(20, 60))
     assert coming_again.schema_.node_categories == ("label",)
     graphs = [with_data(x, {"node_type": lambda v: "ab"[v % 2]}) for x in hosts(20, 10**6)]
-    with pytest.warns(UserWarning, match=r"not read: node attribute 'label' \(an identifier\)"):
-        detector = GraphKDEDetector().fit(graphs)
+    detector = warned(
+        r"not read: node attribute 'label' \(an identifier\)", GraphKDEDetector().fit, graphs
+    )
     assert detector.model_.references.label_names == ("a", "b")
-    with pytest.warns(UserWarning, match=r"'label' has 2\d\d values .* it is an identifier"):
-        named = GraphKDEDetector(schema=GraphSchema(node_categories="label")).fit(graphs)
+    named = warned(
+        r"'label' has 2\d\d values .* it is an identifier",
+        GraphKDEDetector(schema=GraphSchema(node_categories="label")).fit,
+        graphs,
+    )
     assert named.model_.references.labels is not None
 
 
@@ -344,12 +360,21 @@ def test_weights_are_read_alike():
         read_graphs(PLANTS, schema=GraphSchema(edge_weight=x, edge_categories=None))
         for x in ("capacity", None)
     )
-    with pytest.raises(ValueError, match="were read without the edge weight 'capacity'"):
-        GraphKDEDetector().fit(weighted).score_samples(plain)
-    with pytest.raises(ValueError, match=r"read, edge weight None and 'capacity'"):
-        GraphKDEDetector().fit(plain).score_samples(weighted)
-    with pytest.raises(ValueError, match=r"batches differ .* edge weight 'capacity' and None"):
-        GraphBatch.concatenate([weighted, plain])
+    refused(
+        "were read without the edge weight 'capacity'",
+        GraphKDEDetector().fit(weighted).score_samples,
+        plain,
+    )
+    refused(
+        r"read, edge weight None and 'capacity'",
+        GraphKDEDetector().fit(plain).score_samples,
+        weighted,
+    )
+    refused(
+        r"batches differ .* edge weight 'capacity' and None",
+        GraphBatch.concatenate,
+        [weighted, plain],
+    )
 
 
 def test_sets_as_labels_have_one_order_however_they_were_made():

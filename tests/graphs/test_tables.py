@@ -9,6 +9,7 @@ import pytest
 
 from skgraphkde import GraphSchema, read_graphs, read_tables
 from skgraphkde.graphs.files import TableFiles, read_batch
+from tests.conftest import refused
 
 COLUMNS = {"graph": "case", "source": "from", "target": "to", "node": "step"}
 
@@ -119,8 +120,7 @@ def test_text_in_a_column_of_numbers_is_named(what):
     text = (
         f"^the table of {what}, row 20: '12 km' under 'cost' is not a number: correct.*to_numeric"
     )
-    with pytest.raises(ValueError, match=text):
-        read_tables(**given | {what: frame.assign(cost=cost)}, **COLUMNS)
+    refused(text, read_tables, **given | {what: frame.assign(cost=cost)}, **COLUMNS)
     few = cost.where(frame.index % 4 > 0, "c")  # nothing says that these are numbers
     for cured in (pd.to_numeric(cost, errors="coerce"), cost.astype("category"), few):
         read_tables(**given | {what: frame.assign(cost=cured)}, **COLUMNS)
@@ -153,8 +153,7 @@ def test_a_table_of_many_graphs_is_no_graph(tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text("Case_ID,source,target\n1,a,b\n2,a,b\n")
     said = r"edges.csv: the column 'Case_ID' looks like that of many .* --graph-column Case_ID"
-    with pytest.raises(ValueError, match=said):
-        read_batch([path])
+    refused(said, read_batch, [path])
     assert len(read_batch([path], GraphSchema(edge_categories="Case_ID"))) == 1
 
 
@@ -166,5 +165,8 @@ def test_decimals_of_databases_are_numbers():
     assert batch.schema.names("edge_numbers") == ("cost",)
     assert (np.nanmin(batch.edge_attributes), np.nanmax(batch.edge_attributes)) == (9.99, 19.99)
     cells = [Decimal(k) for k in range(100)]
-    with pytest.raises(ValueError, match="row 100: 'soon' under 'cost' is not a number"):
-        read_tables(pd.DataFrame({"graph": 1, "source": 1, "target": 2, "cost": [*cells, "soon"]}))
+    refused(
+        "row 100: 'soon' under 'cost' is not a number",
+        read_tables,
+        pd.DataFrame({"graph": 1, "source": 1, "target": 2, "cost": [*cells, "soon"]}),
+    )

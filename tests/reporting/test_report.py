@@ -26,7 +26,7 @@ from skgraphkde.explanation import (
 from skgraphkde.explanation.results import Judgement, judge
 from skgraphkde.reporting import nodes as page_nodes
 from skgraphkde.reporting import page, rendering
-from tests.conftest import random_graphs, with_data
+from tests.conftest import random_graphs, refused, warned, with_data
 from tests.detectors.test_base import EdgeCount
 from tests.reporting.conftest import NAMES, Parsed, draw_little
 from tests.test_contributions import Sums
@@ -286,8 +286,7 @@ def test_the_same_graphs_make_the_same_page(detector, new, tmp_path, monkeypatch
 def test_a_page_that_exists_stays_if_a_graph_is_bad(detector, new, tmp_path):
     path = tmp_path / "page.html"
     path.write_text("old")
-    with pytest.raises(ValueError, match="graph 1"):
-        skgraphkde.report(detector, [new[0], nx.empty_graph(0)], path=path)
+    refused("graph 1", skgraphkde.report, detector, [new[0], nx.empty_graph(0)], path=path)
     assert [x.name for x in tmp_path.iterdir()] == ["page.html"]
     assert path.read_text() == "old"
 
@@ -308,8 +307,7 @@ def test_a_page_that_exists_stays_if_a_graph_is_bad(detector, new, tmp_path):
     ],
 )
 def test_wrong_arguments(detector, new, options, message):
-    with pytest.raises(ValueError, match=message):
-        skgraphkde.report(detector, new, **options)
+    refused(message, skgraphkde.report, detector, new, **options)
 
 
 def test_the_page_and_the_frame_give_the_same_reasons(detector, new, html):
@@ -370,8 +368,7 @@ def test_colors_are_full_where_shares_are_larger_than_in_known_graphs(detector):
 
 
 def test_it_says_what_was_not_read():
-    with pytest.warns(UserWarning, match="not read"):
-        fitted = GraphKDEDetector().fit([plant(i) for i in range(20)])
+    fitted = warned("not read", GraphKDEDetector().fit, [plant(i) for i in range(20)])
     page = skgraphkde.report(fitted, [plant(50, temp=200.0)])
     (text,) = (x for x in Parsed(page).texts["p"] if x.startswith("Not read"))
     assert "node attribute 'temp'" in text
@@ -435,8 +432,7 @@ def test_the_page_has_the_smiles_of_molecules():
     detector = GraphKDEDetector(schema="molecule").fit(chains)
     odd = Chem.MolFromSmiles("[Na+].[O-]CC")
     odd.SetProp("_Name", "<b>ethanolate</b>")
-    with pytest.warns(UserWarning, match="labels that fit did not see"):
-        html = skgraphkde.report(detector, [odd])
+    html = warned("labels that fit did not see", skgraphkde.report, detector, [odd])
     assert "<h3>&lt;b&gt;ethanolate&lt;/b&gt;</h3>\n<p><code>CC[O-].[Na+]</code></p>" in html
     graphs = random_graphs(12)
     assert "<p><code>" not in skgraphkde.report(GraphKDEDetector().fit(graphs), graphs[:1])
