@@ -35,10 +35,11 @@ def test_parameters_of_the_detector(here):
         "fit normal -o own.skg --paper --contamination 0.25 --set calibration=loo --random-state 7 "
         "--set max_references=None "
         "--set training__max_iter=1 --set encoder__hidden_dim=8 "
-        "--set views__distance__gammas='[1, 10]'"
+        "--set views__distance__gammas='[1, 10]' --call 'nodes=steps, graphs=cases'"
     )
     expected = GraphKDEDetector(
         **paper_settings(contamination=0.25, calibration="loo", max_references=None),
+        schema=GraphSchema(call={"nodes": "steps", "graphs": "cases"}),
         random_state=7,
     )
     expected.training.max_iter = 1

@@ -8,6 +8,7 @@ import pytest
 from skgraphkde import GraphSchema, read_graphs
 from skgraphkde.graphs.files import find_files, iter_graphs, read_batch
 from tests.conftest import refused, warned
+from tests.graphs.common import assert_same
 
 Chem = pytest.importorskip("rdkit.Chem")
 
@@ -64,43 +65,26 @@ def test_files_are_the_molecules_of_a_list(tmp_path):
         found = list(iter_graphs([path]))
         assert [name for name, _ in found] == [f"{path}#{name}" for name in SMILES]
         assert [graph.graph["name"] for _, graph in found] == list(SMILES)
-        batch = read_batch([path], "molecule")
-        assert (batch.labels == expected.labels).all()
-        assert batch.label_names == expected.label_names
-        assert (batch.graph_attributes == expected.graph_attributes).all()
-        assert (batch.adjacency != expected.adjacency).nnz == 0
+        assert_same(read_batch([path], "molecule"), expected)
 
 
-def test_broken_molecules_are_named_and_can_be_skipped(tmp_path, capfd):
-    (tmp_path / "a.smi").write_text("CCO\nC1CC\n\nCCN\n")
-    refused(r"a.smi#1: RDKit .* from the SMILES 'C1CC'", read_batch, find_files([str(tmp_path)]))
-    errors = []
-    batch = read_batch(find_files([str(tmp_path)]), on_error=errors.append)
-    assert (len(batch), len(errors)) == (2, 1)
-    (tmp_path / "a.smi").write_text("SMILES\n")
-    refused(
-        r"a.smi cannot be read as SMILES \(it contains no mol",
-        read_batch,
-        find_files([str(tmp_path)]),
-    )
-    (tmp_path / "a.smi").unlink()
-    (tmp_path / "b.csv").write_text("smiles,dose\nCCO,1\n,2\n")
-    refused(
-        r"b.csv#1: RDKit reads no molecule from the SMILES ''",
-        read_batch,
-        find_files([str(tmp_path)]),
-    )
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.smi", "CCO\nC1CC\n\nCCN\n", r"a.smi#1: RDKit .* from the SMILES 'C1CC'"),
+        ("a.smi", "SMILES\n", r"a.smi cannot be read as SMILES \(it contains no mol"),
+        (
+            "b.csv",
+            "smiles,dose\nCCO,1\n,2\n",
+            "b.csv#1: RDKit reads no molecule from the SMILES ''",
+        ),
+        ("a.csv", "CCO,a\nCCN,b\nCCC,c\n", "a.csv has no row of names: it begins with .* 'CCO'"),
+    ],
+)
+def test_broken_molecules_are_named(tmp_path, capfd, name, text, message):
+    (tmp_path / name).write_text(text)
+    refused(message, read_batch, [tmp_path / name], "molecule")
     assert capfd.readouterr().err == ""  # RDKit says the same there
-
-
-def test_a_first_molecule_in_place_of_a_header_is_refused(tmp_path):
-    (tmp_path / "a.csv").write_text("CCO,a\nCCN,b\nCCC,c\n")
-    refused(
-        r"a.csv has no row of names: it begins with .* 'CCO'",
-        read_batch,
-        find_files([str(tmp_path)]),
-        "molecule",
-    )
 
 
 def test_columns_and_fields_are_data_of_graphs(tmp_path):
@@ -140,10 +124,7 @@ def test_given_properties_replace_computed_ones(tmp_path):
 def test_molecules_that_were_not_sanitized():
     mol = Chem.MolFromSmiles("C1CC1O", sanitize=False)
     expected = read_graphs([Chem.MolFromSmiles("C1CC1O")], schema="molecule")
-    batch = read_graphs([mol], schema="molecule")
-    assert [batch.label_names[x] for x in batch.labels] == [
-        expected.label_names[x] for x in expected.labels
-    ]
+    assert_same(read_graphs([mol], schema="molecule"), expected)
     assert mol.NeedsUpdatePropertyCache()  # the caller's molecule is not changed
 
 
@@ -196,12 +177,13 @@ def test_molecules_beside_columns_that_are_called_like_ends(tmp_path, ends):
 def test_of_several_columns_one_is_read_and_said(tmp_path):
     text = "id,canSMILES,isoSMILES\nx,CCO,CC\ny,CCN,C\n"
     path = tmp_path / "a.csv"
-    with pytest.warns(UserWarning, match="column 'canSMILES' of 'canSMILES', 'isoSMILES'; --smile"):
-        assert [x[:2] for x in read_molecules(path, text)] == [("x", 3), ("y", 3)]
+    message = "column 'canSMILES' of 'canSMILES', 'isoSMILES'; --smile"
+    found = warned(message, read_molecules, path, text)
+    assert [x[:2] for x in found] == [("x", 3), ("y", 3)]
     assert [x[1] for x in read_molecules(path, text, smiles="isoSMILES")] == [2, 1]
     text = "product_smiles,Smiles\nC,CCO\n"
-    with pytest.warns(UserWarning, match="column 'Smiles' of 'product_smiles', 'Smiles'"):
-        assert [x[1] for x in read_molecules(path, text)] == [3]
+    message = "column 'Smiles' of 'product_smiles', 'Smiles'"
+    assert [x[1] for x in warned(message, read_molecules, path, text)] == [3]
     for schema in (None, "all", "molecule"):
         text = "canSMILES,source,target\nCCO,a,b\n"
         assert [x[1] for x in read_molecules(path, text, schema, smiles="canSMILES")] == [3]

@@ -3,7 +3,6 @@
 import json
 import pickle
 import re
-from html.parser import HTMLParser
 
 import networkx as nx
 import numpy as np
@@ -211,11 +210,8 @@ def test_the_nearest_usual_graph_is_beside_the_graph(listed):
 
 def test_notebooks_show_the_page(detector, new):
     page = skgraphkde.report(detector, new[:2], ["a", '"><script>'])
-    tags = []
-    parser = HTMLParser()
-    parser.handle_starttag = lambda tag, attributes: tags.append((tag, dict(attributes)["srcdoc"]))
-    parser.feed(page._repr_html_())
-    assert tags == [("iframe", page)]
+    [(tag, attributes)] = Parsed(page._repr_html_()).elements
+    assert (tag, attributes["srcdoc"]) == ("iframe", page)
 
 
 def test_the_page_fetches_nothing(html):
