@@ -76,7 +76,7 @@ def test_files_are_the_molecules_of_a_list(tmp_path):
         (
             "b.csv",
             "smiles,dose\nCCO,1\n,2\n",
-            "b.csv#1: RDKit reads no molecule from the SMILES ''",
+            "b.csv#1: RDKit reads no molecule from .* ''",
         ),
         ("a.csv", "CCO,a\nCCN,b\nCCC,c\n", "a.csv has no row of names: it begins with .* 'CCO'"),
     ],
