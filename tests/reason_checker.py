@@ -528,11 +528,6 @@ class Checker:
 
     # -- single numbers ----------------------------------------------------------------------------
 
-    def _is_finer(self, part, where):
-        """Whether others of the same kind have more in common than the sentence says."""
-        names = self.schema.node_categories if part == "node" else self.together
-        return part != "graph" and any(name != self.named for name in names)
-
     def extreme(self, items, where, usually=None, why=None, like=None):
         rows, own, part = self._place(where)
         if own is None:
@@ -552,7 +547,9 @@ class Checker:
             of_all = usually and usually + (f" in {like}" if like else "")
             stated, is_rare = of_all or of_item, " less common " in f"{of_all} {of_item} {why}"
             n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
-            if (is_rare or n_graphs < FEWEST[part]) and self._kinds(where):
+            schema = self.schema
+            has_kinds = schema.node_categories or schema.edge_categories or "with" in where
+            if has_kinds and (is_rare or n_graphs < FEWEST[part]):
                 if self.own >= 0:  # a fold is left out, of which the checker knows nothing
                     continue
                 n_of = Counter(kind for kind, _ in {(kind, g) for kind, _, g in rows})
@@ -567,7 +564,8 @@ class Checker:
                 n_given = sum(x is not None for x in known)
                 if like and number(like[1]) != n_given:
                     return f"{like[1]} like it are {n_given}"
-                if not like and self._is_finer(part, where):
+                names = {"node": self.schema.node_categories, "edge": self.together, "graph": ()}
+                if not like and any(name != self.named for name in names[part]):
                     return "the range of which?"
                 found = self._range(re.sub("^usually | in .*$", "", stated), known, given)
                 if found:
@@ -593,7 +591,9 @@ class Checker:
 
     def _items(self, items):
         """Names and values of numbers, each with its range, if it is in parentheses."""
-        names = "|".join(map(re.escape, sorted(self._numbers(), key=len, reverse=True)))
+        schema = self.schema
+        numbers = [*schema.node_columns, *schema.edge_columns, *schema.graph_columns]
+        names = "|".join(map(re.escape, sorted(numbers, key=len, reverse=True)))
         return [
             (x[0], x[1], x[2] or x[3])
             for x in re.findall(
@@ -602,13 +602,6 @@ class Checker:
                 items,
             )
         ]
-
-    def _numbers(self):
-        schema = self.schema
-        return [*schema.node_columns, *schema.edge_columns, *schema.graph_columns]
-
-    def _kinds(self, where):
-        return self.schema.node_categories or self.schema.edge_categories or "with" in where
 
     def _parts(self, graph, part, of_graph):
         """Names, data and kinds of the nodes or edges of a graph, or of the graph."""

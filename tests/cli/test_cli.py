@@ -14,20 +14,10 @@ import skgraphkde
 from skgraphkde import GraphKDEDetector, GraphSchema, paper_settings
 from skgraphkde.cli import main
 from skgraphkde.cli.main import COMMANDS
-from tests.cli.conftest import NEW, NORMAL, READ, SCHEMA, column, read, run, table
-from tests.conftest import with_data
+from tests.cli.conftest import NEW, NORMAL, READ, SCHEMA, column, run, table
+from tests.graphs.test_files import measured_graphs
 
 # -- fit and info ----------------------------------------------------------------------------------
-
-
-def test_fit_saves_what_the_library_fits(here):
-    result = run(f"fit normal -o own.skg {shlex.join(READ)}")
-    new = read(NEW)
-    own, other = (skgraphkde.load(f"{name}.skg").score_samples(new) for name in ("own", "model"))
-    np.testing.assert_array_equal(own, other)
-    assert f"read            20 graphs, {sum(map(len, NORMAL))} nodes\n" in result.stdout
-    assert result.stdout.endswith("saved           own.skg\n")
-    assert result.stderr == "Reading\nFitting 20 graphs\n"
 
 
 def test_parameters_of_the_detector(here):
@@ -70,20 +60,13 @@ def test_info(here):
     assert len([line for line in said if line.startswith("view ")]) == len(model.views)
 
 
-FIRST = nx.DiGraph([(0, 1)])  # so that each has an edge
-
-
-def directed_plants(n_graphs, seed):
-    rng = np.random.RandomState(seed)
-    nodes = {"kind": lambda _: "pv"[rng.randint(2)], "temp": lambda _: rng.normal(60, 5)}
-    edges = {"pipe": lambda _: "sl"[rng.randint(2)], "flow": lambda _: rng.rand()}
-    graphs = [nx.gnp_random_graph(8, 0.25, seed + i, directed=True) for i in range(n_graphs)]
-    return [with_data(nx.compose(graph, FIRST), nodes, edges) for graph in graphs]
-
-
 @pytest.fixture
 def plants():
-    plants = {"normal": directed_plants(15, 0), "new": directed_plants(4, 20)}
+    """Files of directed graphs, whose nodes and edges have categories and numbers."""
+    plants = {
+        "normal": measured_graphs(nx.DiGraph, 0, 15),
+        "new": measured_graphs(nx.DiGraph, 1, 4),
+    }
     for folder, some in plants.items():
         os.mkdir(folder)
         for i, graph in enumerate(some):
@@ -93,15 +76,19 @@ def plants():
 
 def test_models_of_python_score_files_and_the_other_way_round(plants):
     schema = GraphSchema(
-        node_categories="kind", node_numbers="temp", edge_categories="pipe", edge_numbers="flow"
+        node_categories="atom", node_numbers="temp", edge_categories="label", edge_numbers="flow"
     )
     detector = GraphKDEDetector(schema=schema, random_state=0).fit(plants["normal"])
     detector.save("python.skg")
-    options = "--node-category kind --node-number temp --edge-category pipe --edge-number flow"
-    fitted = run(f"fit normal -o shell.skg {options}").stdout
-    assert "directed graphs; node categories 'kind'; node numbers 'temp'; edge cat" in fitted
+    options = "--node-category atom --node-number temp --edge-category label --edge-number flow"
+    fitted = run(f"fit normal -o shell.skg {options}")
+    assert f"read            15 graphs, {sum(map(len, plants['normal']))} nodes\n" in fitted.stdout
+    assert "directed graphs; node categories 'atom'; node numbers 'temp'; edge cat" in fitted.stdout
+    assert fitted.stdout.endswith("saved           shell.skg\n")
+    assert fitted.stderr == "Reading\nFitting 15 graphs\n"
     expected = detector.score_samples(plants["new"])
     rows = table(run("score python.skg new").stdout)
+    assert list(rows[0]) == ["graph", "score", "decision", "verdict", "p_value"]
     np.testing.assert_allclose(column(rows, "score"), expected, rtol=1e-9)
     scores = skgraphkde.load("shell.skg").score_samples(plants["new"])
     np.testing.assert_allclose(scores, expected, rtol=1e-9)
@@ -109,11 +96,11 @@ def test_models_of_python_score_files_and_the_other_way_round(plants):
 
 def test_what_is_not_read_is_said(plants):
     printed = run("fit normal -o model.skg --undirected").stdout
-    assert "reads           undirected graphs\n" in printed
-    assert "left out        node attribute 'kind', node attribute 'temp', edge attr" in printed
+    assert "undirected graphs; node categories 'node_type'; edge categories 'label'\n" in printed
+    assert "left out        node attribute 'atom', node attribute 'temp', edge attr" in printed
     assert "--schema all, or name them, such as --node-category NAME" in printed
     printed = run("fit normal -o all.skg --schema all --edge-category flow").stdout
-    assert "node numbers 'temp'; edge categories 'flow', 'pipe'\n" in printed
+    assert "node numbers 'temp'; edge categories 'flow', 'label'; edge numbers 'w'\n" in printed
     assert "to read these" not in printed
 
 

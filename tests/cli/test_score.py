@@ -11,7 +11,7 @@ import pytest
 
 import skgraphkde
 from skgraphkde.explanation import results
-from tests.cli.conftest import NEW, READ, column, read, run, table
+from tests.cli.conftest import NEW, READ, run, table
 from tests.conftest import with_data
 
 
@@ -25,14 +25,6 @@ def odd(here):
     return ["new0.graphml", *(f"new/{i:02d}.graphml" for i in range(7)), "newer.graphml"]
 
 
-def test_columns_without_options(here):
-    assert run("score model.skg new -o scores.csv").stdout == ""
-    rows = table((here / "scores.csv").read_text())
-    assert list(rows[0]) == ["graph", "score", "decision", "verdict", "p_value"]
-    scores = skgraphkde.load("model.skg").score_samples(read(NEW))
-    np.testing.assert_allclose(column(rows, "score"), scores, rtol=1e-9)
-
-
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_all_columns(odd, here, ending):
     expected = results(
@@ -41,7 +33,8 @@ def test_all_columns(odd, here, ending):
         names=odd,
         alpha=0.3,
     )
-    run(f"score model.skg {' '.join(odd)} --alpha 0.3 --reasons -o rows.{ending}")
+    words = f"score model.skg {' '.join(odd)} --alpha 0.3 --reasons -o rows.{ending}"
+    assert run(words).stdout == ""
     reader = {"csv": pd.read_csv, "jsonl": partial(pd.read_json, lines=True)}
     found = reader.get(ending, pd.read_parquet)(here / f"rows.{ending}")
     assert found["graph"].tolist() == odd

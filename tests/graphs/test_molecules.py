@@ -180,13 +180,9 @@ def test_of_several_columns_one_is_read_and_said(tmp_path):
     message = "column 'canSMILES' of 'canSMILES', 'isoSMILES'; --smile"
     found = warned(message, read_molecules, path, text)
     assert [x[:2] for x in found] == [("x", 3), ("y", 3)]
-    assert [x[1] for x in read_molecules(path, text, smiles="isoSMILES")] == [2, 1]
     text = "product_smiles,Smiles\nC,CCO\n"
     message = "column 'Smiles' of 'product_smiles', 'Smiles'"
     assert [x[1] for x in warned(message, read_molecules, path, text)] == [3]
-    for schema in (None, "all", "molecule"):
-        text = "canSMILES,source,target\nCCO,a,b\n"
-        assert [x[1] for x in read_molecules(path, text, schema, smiles="canSMILES")] == [3]
 
 
 @pytest.mark.parametrize("n", [9, 10])
@@ -230,9 +226,21 @@ def test_a_smiles_file_with_a_header_is_a_table(tmp_path, separator):
     assert read_batch([tmp_path / "a.smi"], schema).graph_attributes.tolist() == [[1.5], [2]]
 
 
-def test_names_below_a_header_may_have_blanks_and_another_title(tmp_path):
-    text = "canonical_smiles title\nCCO |$;;OH$| ethyl alcohol\nCC\n"
-    found = read_molecules(tmp_path / "a.smi", text)
-    assert [x[0] for x in found] == ["ethyl alcohol", None]
-    text = "mol,smiles\nCCO,CC\n"
-    assert [x[1] for x in read_molecules(tmp_path / "a.smi", text, smiles="mol")] == [3]
+@pytest.mark.parametrize(
+    ("name", "text", "smiles", "expected"),
+    [
+        (
+            "a.smi",
+            "Smiles title\nCCO |$;;OH$| ethyl alcohol\nCC\n",
+            None,
+            "ethyl alcohol 3, None 2",
+        ),
+        ("a.smi", "mol,smiles\nCCO,CC\n", "mol", "None 3"),
+        ("a.csv", "id,canSMILES,isoSMILES\nx,CCO,CC\ny,CCN,C\n", "isoSMILES", "x 2, y 1"),
+        ("a.csv", "canSMILES,source,target\nCCO,a,b\n", "canSMILES", "None 3"),
+    ],
+)
+@pytest.mark.parametrize("schema", [None, "all", "molecule"])
+def test_names_and_sizes_of_molecules(tmp_path, name, text, smiles, expected, schema):
+    found = read_molecules(tmp_path / name, text, schema, smiles=smiles)
+    assert ", ".join(f"{name} {size}" for name, size, _ in found) == expected

@@ -62,6 +62,9 @@ def test_rows_are_the_verdicts_of_the_detector_the_oddest_first(detector, new, h
     n = (verdicts == -1).sum()
     assert parsed.texts["h1"] == [f"{n} of 7 graphs stand out"]
     assert 2 <= n < 7
+    reasons = results(detector, new)["reason"][order].fillna("nothing stands out clearly").tolist()
+    assert [x[2] for x in parsed.rows] == reasons
+    assert any(x.startswith("no strong sign") for x in reasons)
 
 
 def test_names_are_text_everywhere(html):
@@ -304,14 +307,6 @@ def test_a_page_that_exists_stays_if_a_graph_is_bad(detector, new, tmp_path):
 )
 def test_wrong_arguments(detector, new, options, message):
     refused(message, skgraphkde.report, detector, new, **options)
-
-
-def test_the_page_and_the_frame_give_the_same_reasons(detector, new, html):
-    order = np.argsort(detector.score_samples(new), kind="stable")
-    frame = results(detector, new).iloc[order]
-    said = [x[2] for x in Parsed(html).rows]
-    assert said == frame["reason"].fillna("nothing stands out clearly").tolist()
-    assert any(x.startswith("no strong sign") for x in said)
 
 
 def plant(seed, temp=20.0, kind="b"):
