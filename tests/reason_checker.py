@@ -339,16 +339,16 @@ class Checker:
     def no_node(self, what, n, total):
         return self._owners(lambda x: self._has(x, what), n, total)
 
-    def _lacks(self, graph, name, part, kind):
-        data = self._edges(graph, kind) if part == "edge" else graph.nodes.values()
-        return sum(x.get(name) is None for x in data), len(data)
-
     def missing(self, name, only, own, total, part, percent, usually, kind):
         low = number(re.split(" to |, ", usually)[0]) if usually[0] in "0123456789" else None
         if low is not None and (own == "none" or only is not None) != (number(percent) < low):
             return f"{only} {own} of {total} is {percent}"
-        own = own.replace("none", "0")
-        return self._share(lambda x: self._lacks(x, name, part, kind), own, total, percent, usually)
+
+        def lacks(graph):
+            data = self._edges(graph, kind) if part == "edge" else graph.nodes.values()
+            return sum(x.get(name) is None for x in data), len(data)
+
+        return self._share(lacks, own.replace("none", "0"), total, percent, usually)
 
     def mean(self, name, part, own, usually, kind):
         def mean(graph):

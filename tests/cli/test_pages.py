@@ -222,12 +222,14 @@ def test_the_second_of_two_commands_at_once_fails(here, monkeypatch, out, kept):
     assert (here / kept).read_text() == "of another command"
 
 
-def test_nodes_have_the_names_of_the_files(here):
+def test_nodes_have_the_names_of_the_files_and_what_was_skipped_is_said(here):
     odd = NEW[0].copy()
     odd.nodes["n1"]["element"] = "never seen"
     nx.write_graphml(odd, "odd.graphml")
-    run("report model.skg odd.graphml -o page.html")
+    Path("bad.gml").write_text("graph [")
+    run("report model.skg odd.graphml bad.gml -o page.html --skip-errors", 3)
     assert "n1 (never seen)" in page(here).texts["td"]
+    assert "bad.gml cannot be read as GML" in page(here).texts["li"][0]
 
 
 def test_an_empty_cell_is_evidence_in_find_unless_the_user_says_otherwise(orders):
@@ -235,9 +237,3 @@ def test_an_empty_cell_is_evidence_in_find_unless_the_user_says_otherwise(orders
     (orders / "nodes.csv").write_text(nodes.replace("Receive", "", 1))
     assert "missing values as evidence" in run(f"find {TABLES} -o page.html").stderr
     run(f"find {TABLES} -o other.html --missing error", exit_code=1)
-
-
-def test_what_was_skipped_is_on_the_page(here):
-    (here / "bad.gml").write_text("graph [")
-    run("report model.skg new/00.graphml bad.gml -o page.html --skip-errors", 3)
-    assert "bad.gml cannot be read as GML" in page(here).texts["li"][0]

@@ -207,11 +207,9 @@ def test_event_logs_and_spans_in_one_command():
     rng = np.random.default_rng(0)
     rows, spans = ["no;what;when;who"], []
     for case in range(30):
-        steps = ["order", "check", "pay"] if case else ["pay", "order"]
-        for k, step in enumerate(steps):
-            rows.append(
-                f"{case};{step};2026-01-05 {9 + k}:{rng.integers(10, 60)};{rng.integers(3)}"
-            )
+        for k, step in enumerate(["order", "check", "pay"] if case else ["pay", "order"]):
+            minute, who = rng.integers(10, 60), rng.integers(3)
+            rows.append(f"{case};{step};2026-01-05 {9 + k}:{minute};{who}")
             times = {"startTimeUnixNano": 0, "endTimeUnixNano": int(rng.integers(10**6))}
             spans.append(span(str(case), str(k - 1) * (k > 0), str(k), **times, name=step))
     Path("log.csv").write_text("\n".join(rows))

@@ -231,7 +231,7 @@ def test_a_smiles_file_with_a_header_is_a_table(tmp_path, separator):
     [
         (
             "a.smi",
-            "Smiles title\nCCO |$;;OH$| ethyl alcohol\nCC\n",
+            "canonical_smiles title\nCCO |$;;OH$| ethyl alcohol\nCC\n",
             None,
             "ethyl alcohol 3, None 2",
         ),

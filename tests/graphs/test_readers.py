@@ -256,12 +256,6 @@ def test_undirected_graphs_are_the_same_to_a_directed_model_in_all_formats(tmp_p
     np.testing.assert_allclose(of_graph, of_file, atol=1e-9)
 
 
-def test_who_ignores_directions_of_a_batch_ignores_them_later():
-    batch = read_graphs([nx.gnp_random_graph(9, 0.4, seed=i) for i in range(12)])
-    detector = GraphKDEDetector(schema=GraphSchema(directed=False)).fit(batch)
-    assert np.isfinite(detector.score_samples([nx.DiGraph([(0, 1), (1, 2)])])).all()
-
-
 # -- values ----------------------------------------------------------------------------------------
 
 
