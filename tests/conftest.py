@@ -59,6 +59,18 @@ def spied(monkeypatch, owner, name):
     return calls
 
 
+def refused(message, function, *args, **options):
+    """Check that the function raises a ValueError with this message."""
+    with pytest.raises(ValueError, match=message):
+        function(*args, **options)
+
+
+def warned(message, function, *args, **options):
+    """What the function returns, which gives a warning with this message."""
+    with pytest.warns(UserWarning, match=message):
+        return function(*args, **options)
+
+
 def densities(*distances, **kernels):
     """A view for each of these distances; without any, for each of two."""
     distances = distances or (MMD(estimator="biased"), MMD(gammas=(1.0,)))

@@ -47,6 +47,31 @@ def quantiles(values):
     return np.quantile([x for x in values if x is not None], (0.05, 0.95), method="nearest")
 
 
+def said(data, name):
+    """A category with its name: kind=pump, no kind."""
+    return f"no {name}" if data.get(name) is None else f"{name}={data[name]}"
+
+
+def degrees(graph):
+    return [degree for _, degree in nx.Graph(graph).degree]
+
+
+def n_pieces(graph):
+    return nx.number_connected_components(nx.Graph(graph))
+
+
+def n_loops(graph):
+    return nx.Graph(graph).number_of_edges() - len(graph) + n_pieces(graph)
+
+
+STATISTICS = {
+    "how much numbers of neighbors differ among nodes": lambda graph: np.std(degrees(graph)),
+    "most neighbors of one node": lambda graph: max(degrees(graph)),
+    "number of separate pieces": n_pieces,
+    "edges that close a loop": n_loops,
+}
+
+
 class Checker:
     """Reads the reasons of one detector.
 
@@ -73,7 +98,7 @@ class Checker:
         edges = [data for graph in known for *_, data in graph.edges(data=True)]
         self.lines = {str([data.get(x) for x in self.schema.edge_categories]) for data in edges}
         self.values = {name: {str(data.get(name)) for data in nodes} for name in names}
-        self.surroundings = [self._surroundings(graph) for graph in known]
+        self.surroundings = {graph: self._surroundings(graph) for graph in known}
 
     def check(self, graph, own, reason):
         """What is false in a reason; None if nothing is.
@@ -98,9 +123,10 @@ class Checker:
 
     def _sentence(self, text):
         for pattern, check in self.PATTERNS:
-            match = re.fullmatch(pattern, text)
-            if match:
-                return check(self, **match.groupdict())
+            if match := re.fullmatch(pattern, text):
+                given = match.groupdict()
+                # Which kinds are other ones, only the features know.
+                return None if given.pop("other", None) else check(self, **given)
         return "no sentence that is known"
 
     # -- numbers and their ranges ------------------------------------------------------------------
@@ -149,55 +175,49 @@ class Checker:
 
         return self._number(share, percent, usually)
 
+    def _among(self, function, own, usually):
+        """A number of the graph beside others, and of each of these beside the rest."""
+        value = function(self.graph, self.others)
+        if not is_close(own, value):
+            return f"{own} is {value}"
+        known = [function(x, [y for y in self.known if y is not x]) for x in self.others]
+        return self._range(usually, known, value)
+
     def _owners(self, has, n, total):
         """How many others have something that the graph lacks."""
         if has(self.graph):
             return "the graph has it"
         found = sum(bool(has(x)) for x in self.others), len(self.others)
-        if found != (int(number(n)), int(number(total)) if total else found[1]):
+        if found != (int(number(n)), int(number(total))):
             return f"{n} of {total} is {found}"
         return None
 
     # -- parts -------------------------------------------------------------------------------------
 
-    def _edges(self, graph, kind=None, other=None):
+    def _edges(self, graph, kind=None):
         """The data of the edges, of one kind."""
+        kinds = kind.split(", ") if kind else []
         edges = [data for *_, data in graph.edges(data=True)]
-        if other:
-            return None
-        if kind:
-            kinds = kind.split(", ")
-            edges = [data for data in edges if all(self._category(data, x) for x in kinds)]
-        return edges
+        return [data for data in edges if all(self._category(data, x) for x in kinds)]
 
     def _category(self, data, text):
         """Whether data have a category as it is written: kind=pump, N, no kind."""
         for name in (*self.schema.node_categories, *self.schema.edge_categories):
-            if text == f"no {name}":
-                return data.get(name) is None
-            if text.startswith(f"{name}="):
-                return str(data.get(name)) == text.partition("=")[2]
+            if text == f"no {name}" or text.startswith(f"{name}="):
+                return text == said(data, name)
         return "label" in data and str(data["label"]) == text
 
     def _words(self, data, names):
         """Categories of a node or an edge, as they are written together."""
-        if len(names) == 1:
-            [name], value = names, data.get(names[0])
-            if value is None:
-                return f"no {name}"
-            is_plain = name == self.named or name in self.schema.edge_categories
-            is_word = is_plain and str(value) not in ("True", "False")
-            return str(value) if is_word else f"{name}={value}"
         first = "label" if "label" in names else names[0]
+        is_plain = len(names) > 1 or first in (self.named, *self.schema.edge_categories)
+        is_word = is_plain and str(data.get(first)) not in ("True", "False", "None")
+        head = str(data[first]) if is_word else said(data, first)
         rest = []
         for name in names:
-            value = data.get(name)
-            text = f"no {name}" if value is None else f"{name}={value}"
-            if name == first:
-                is_word = value is not None and str(value) not in ("True", "False")
-                head = str(value) if is_word else text
-            else:
-                rest.append({"True": name, "False": f"not {name}"}.get(str(value), text))
+            if name != first:
+                flags = {"True": name, "False": f"not {name}"}
+                rest.append(flags.get(str(data.get(name)), said(data, name)))
         return f"{head} ({', '.join(rest)})" if rest else head
 
     def _edge_name(self, graph, u, v, at_ends):
@@ -217,8 +237,7 @@ class Checker:
 
     def _edge_kinds(self, data):
         """An edge by each of its categories, and last by all."""
-        names = self.schema.edge_categories
-        texts = [f"no {x}" if data.get(x) is None else f"{x}={data[x]}" for x in names]
+        texts = [said(data, name) for name in self.schema.edge_categories]
         return [*texts, f"{texts[0]} ({', '.join(texts[1:])})"] if len(texts) > 1 else texts
 
     def _things(self, graph):
@@ -228,9 +247,8 @@ class Checker:
             if categories:
                 found.add(self._words(data, categories))
             for name in categories:
-                value = data.get(name)
-                text = f"{name}={value}" if name != "label" else str(value)
-                found.add(f"no {name}" if value is None else text)
+                is_word = name == "label" and data.get(name) is not None
+                found.add(str(data[name]) if is_word else said(data, name))
             lacks = [x for x in self.schema.node_columns if data.get(x) is None]
             named = [x for x in self.schema.node_columns if x not in lacks]
             called = self._words(data, categories) if categories else "node"
@@ -238,9 +256,7 @@ class Checker:
                 called = called if categories[0] == "label" else f"{categories[0]}={called}"
             gap = f"without {' and '.join(lacks)}" if lacks else f"with {' and '.join(named)}"
             found.add(f"{called} {gap}")
-        for name in self.schema.graph_categories:
-            value = graph.graph.get(name)
-            found.add(f"no {name}" if value is None else f"{name}={value}")
+        found.update(said(graph.graph, name) for name in self.schema.graph_categories)
         for u, v in graph.edges:
             for names in self.tables:
                 found.add(self._edge_name(graph, u, v, names))
@@ -298,16 +314,14 @@ class Checker:
             return "the graph has edges"
         return self._range(usually, [x.number_of_edges() for x in self.others], 0)
 
-    def edges(self, n, own, usually, kind, other):
-        edges = self._edges(self.graph, kind, other)
-        if edges is None:
-            return None  # which kinds are other ones, only the features know
+    def edges(self, n, own, usually, kind):
+        edges = self._edges(self.graph, kind)
         if int(number(n)) != len(edges):
             return f"{n} edges are {len(edges)}"
         return self._number(lambda x: len(self._edges(x, kind)) / len(x), own, usually)
 
-    def no_edge(self, n, total, kind, other):
-        return None if other else self._owners(lambda x: self._edges(x, kind), n, total)
+    def no_edge(self, n, total, kind):
+        return self._owners(lambda x: self._edges(x, kind), n, total)
 
     def _has(self, graph, what):
         """How many nodes are, have or lack what is written."""
@@ -315,8 +329,7 @@ class Checker:
         if match := re.fullmatch(r"(no|\d+)(?: (to|or more)(?: (\d+))?)? neighbors?", rest):
             low = 0 if match[1] == "no" else int(match[1])
             high = int(match[3]) if match[3] else np.inf if match[2] else low
-            simple = nx.Graph(graph)
-            return sum(low <= degree <= high for _, degree in simple.degree)
+            return sum(low <= degree <= high for degree in degrees(graph))
         rest = f"no {rest}" if verb in ("lack", "lacks") else rest
         return sum(self._category(data, rest) for data in graph.nodes.values())
 
@@ -326,20 +339,18 @@ class Checker:
     def no_node(self, what, n, total):
         return self._owners(lambda x: self._has(x, what), n, total)
 
-    def _lacks(self, graph, name, part, kind):
-        data = self._edges(graph, kind) if part == "edge" else graph.nodes.values()
-        return sum(x.get(name) is None for x in data), len(data)
-
-    def missing(self, name, only, own, total, part, percent, usually, kind, other):
-        if other:
-            return None
+    def missing(self, name, only, own, total, part, percent, usually, kind):
         low = number(re.split(" to |, ", usually)[0]) if usually[0] in "0123456789" else None
         if low is not None and (own == "none" or only is not None) != (number(percent) < low):
             return f"{only} {own} of {total} is {percent}"
-        own = own.replace("none", "0")
-        return self._share(lambda x: self._lacks(x, name, part, kind), own, total, percent, usually)
 
-    def mean(self, name, part, own, usually, kind, other):
+        def lacks(graph):
+            data = self._edges(graph, kind) if part == "edge" else graph.nodes.values()
+            return sum(x.get(name) is None for x in data), len(data)
+
+        return self._share(lacks, own.replace("none", "0"), total, percent, usually)
+
+    def mean(self, name, part, own, usually, kind):
         def mean(graph):
             if name == "weight":
                 return None
@@ -347,7 +358,7 @@ class Checker:
             given = [x[name] for x in data if x.get(name) is not None]
             return np.mean(given) if given else None
 
-        return None if other else self._number(mean, own, usually)
+        return self._number(mean, own, usually)
 
     def walks(self, own, steps, along, usually):
         def share(graph):
@@ -358,18 +369,7 @@ class Checker:
         return self._number(share, own, usually)
 
     def statistic(self, name, own, usually):
-        def value(graph):
-            simple = nx.Graph(graph)
-            degrees = [d for _, d in simple.degree]
-            n_pieces = nx.number_connected_components(simple)
-            return {
-                "how much numbers of neighbors differ among nodes": np.std(degrees),
-                "most neighbors of one node": max(degrees),
-                "number of separate pieces": n_pieces,
-                "edges that close a loop": simple.number_of_edges() - len(simple) + n_pieces,
-            }[name]
-
-        return self._number(value, own, usually)
+        return self._number(STATISTICS[name], own, usually)
 
     def triangles(self, n, own, usually):
         found = sum(nx.triangles(nx.Graph(self.graph)).values()) / 3
@@ -399,32 +399,29 @@ class Checker:
             names,
         )
 
-    def rare(self, how, names):
+    def _counted(self, names, has):
+        """Names that the graph has, or lacks, with the numbers of others that have them."""
         owners = [self._things(x) for x in self.others]
-        is_rare = max(int(n) for _, n, *_ in self._listed(names)) <= max(len(self.known) / 50, 1)
-        if "more" not in names and (how == "rare") != is_rare:
-            return f"not {how}"
         for name, n, total, here in self._listed(names):
             base = self._own_name(name + here)
-            if here == "" and base in self._pairs(self.graph):
-                return "of whom?"
-            if base not in self._things(self.graph):
-                return f"the graph has no {base}"
-            if total and int(number(total)) != len(self.others):
-                return f"{total} others are {len(self.others)}"
-            if sum(base in x for x in owners) != int(number(n)):
-                return f"{base} is in {sum(base in x for x in owners)}"
+            n_owners = sum(base in x for x in owners)
+            if (base in self._things(self.graph)) != has:
+                return f"{base} is {'not ' if has else ''}in the graph"
+            if n_owners != int(number(n)) or (total and int(number(total)) != len(self.others)):
+                return f"{base} is in {n_owners} of {len(self.others)}"
         return None if self._listed(names) else "no names"
 
+    def rare(self, how, names):
+        listed = self._listed(names)
+        is_rare = max(int(n) for _, n, *_ in listed) <= max(len(self.known) / 50, 1)
+        if "more" not in names and (how == "rare") != is_rare:
+            return f"not {how}"
+        if any(here == "" and name in self._pairs(self.graph) for name, *_, here in listed):
+            return "of whom?"
+        return self._counted(names, True)
+
     def lacking(self, names):
-        owners = [self._things(x) for x in self.others]
-        for name, n, total, _ in self._listed(names):
-            n_owners = sum(name in x for x in owners)
-            if name in self._things(self.graph):
-                return f"the graph has {name}"
-            if n_owners != int(number(n)) or (total and int(number(total)) != len(self.others)):
-                return f"{name} is in {n_owners} of {len(self.others)}"
-        return None if self._listed(names) else "no names"
+        return self._counted(names, False)
 
     def new(self, names, n=None, steps=None):
         """Names of new parts; ways of several edges are as many names."""
@@ -497,80 +494,51 @@ class Checker:
         return "?" if is_part and value not in self.values[name] else value
 
     def _of(self, graph):
-        index = next((i for i, x in enumerate(self.known) if x is graph), None)
-        return self._surroundings(graph) if index is None else self.surroundings[index]
+        if graph not in self.surroundings:
+            self.surroundings[graph] = self._surroundings(graph)
+        return self.surroundings[graph]
 
     def _all(self, graph):
         """The surroundings of a graph, each with its radius."""
-        found = self._of(graph)
-        return Counter(x for colors in found for x in colors.values())
+        return Counter(x for colors in self._of(graph) for x in colors.values())
 
     def new_surroundings(self, own, total, percent, usually):
-        counts = {id(x): self._all(x) for x in [*self.known, self.graph]}
+        def n_new(graph, others):
+            known = {x for y in others for x in self._all(y)}
+            return sum(x not in known for x in self._of(graph)[-1].values())
 
-        def count(graph, others):
-            known = {x for y in others for x in counts[id(y)]}
-            return sum(x not in known for x in self._of(graph)[-1].values()), len(graph)
-
-        k, n = count(self.graph, self.others)
-        if (k, n) != (int(number(own)), int(number(total))) or not is_close(percent, k / n):
-            return f"{own} of {total} is {k} of {n}"
-        known = []
-        for x in self.others:
-            k, n = count(x, [y for y in self.known if y is not x])
-            known.append(k / n)
-        return self._range(usually, known, number(own) / number(total))
+        found = n_new(self.graph, self.others), len(self.graph)
+        if found != (int(number(own)), int(number(total))):
+            return f"{own} of {total} is {found}"
+        return self._among(lambda x, others: n_new(x, others) / len(x), percent, usually)
 
     def most_similar(self, own, usually):
-        counts = {id(x): self._all(x) for x in [*self.known, self.graph]}
-
         def similarity(x, others):
-            return max(
-                sum((counts[id(x)] & counts[id(y)]).values())
-                / sum((counts[id(x)] | counts[id(y)]).values())
-                for y in others
-            )
+            pairs = [(self._all(x), self._all(y)) for y in others]
+            return max((a & b).total() / (a | b).total() for a, b in pairs)
 
-        value = similarity(self.graph, self.others)
-        if not is_close(own, value):
-            return f"{own} is {value}"
-        known = [similarity(x, [y for y in self.known if y is not x]) for x in self.others]
-        return self._range(usually, known, value)
+        return self._among(similarity, own, usually)
 
     def differ(self, own, usually):
-        sets = {id(x): set(self._all(x)) for x in [*self.known, self.graph]}
-
         def distance(x, others):
-            found = sorted(np.sqrt(len(sets[id(x)] ^ sets[id(y)])) for y in others)
-            return np.rint(np.mean(found[:5]) ** 2)
+            n_different = [len(set(self._all(x)) ^ set(self._all(y))) for y in others]
+            return np.rint(np.mean(np.sqrt(sorted(n_different)[:5])) ** 2)
 
-        value = distance(self.graph, self.others)
-        if not is_close(own, value):
-            return f"{own} is {value}"
-        known = [distance(x, [y for y in self.known if y is not x]) for x in self.others]
-        return self._range(usually, known, value)
+        return self._among(distance, own, usually)
 
     # -- single numbers ----------------------------------------------------------------------------
-
-    def _is_finer(self, part, where):
-        """Whether others of the same kind have more in common than the sentence says."""
-        names = self.schema.node_categories if part == "node" else self.together
-        named = "label" if "label" in self.schema.node_categories else self.step
-        return part != "graph" and any(name != named for name in names)
 
     def extreme(self, items, where, usually=None, why=None, like=None):
         rows, own, part = self._place(where)
         if own is None:
             return f"there is no {where}"
-        for item in self._items(items):
-            name, value, of_item = item
+        for name, value, of_item in self._items(items):
             given = own.get(name)
             if value == "missing":
+                is_first = "never" in (of_item or why or "")
                 if given is not None:
                     return f"{name} is {given}"
-                if "never" in (of_item or why or "") and any(
-                    x.get(name) is None for _, x, _ in rows
-                ):
+                if is_first and any(x.get(name) is None for _, x, _ in rows):
                     return f"{name} is missing elsewhere"
                 continue
             if given is None or not is_close(value, given):
@@ -579,7 +547,9 @@ class Checker:
             of_all = usually and usually + (f" in {like}" if like else "")
             stated, is_rare = of_all or of_item, " less common " in f"{of_all} {of_item} {why}"
             n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
-            if (is_rare or n_graphs < FEWEST[part]) and self._kinds(where):
+            schema = self.schema
+            has_kinds = schema.node_categories or schema.edge_categories or "with" in where
+            if has_kinds and (is_rare or n_graphs < FEWEST[part]):
                 if self.own >= 0:  # a fold is left out, of which the checker knows nothing
                     continue
                 n_of = Counter(kind for kind, _ in {(kind, g) for kind, _, g in rows})
@@ -594,7 +564,8 @@ class Checker:
                 n_given = sum(x is not None for x in known)
                 if like and number(like[1]) != n_given:
                     return f"{like[1]} like it are {n_given}"
-                if not like and self._is_finer(part, where):
+                names = {"node": self.schema.node_categories, "edge": self.together, "graph": ()}
+                if not like and any(name != self.named for name in names[part]):
                     return "the range of which?"
                 found = self._range(re.sub("^usually | in .*$", "", stated), known, given)
                 if found:
@@ -620,7 +591,9 @@ class Checker:
 
     def _items(self, items):
         """Names and values of numbers, each with its range, if it is in parentheses."""
-        names = "|".join(map(re.escape, sorted(self._numbers(), key=len, reverse=True)))
+        schema = self.schema
+        numbers = [*schema.node_columns, *schema.edge_columns, *schema.graph_columns]
+        names = "|".join(map(re.escape, sorted(numbers, key=len, reverse=True)))
         return [
             (x[0], x[1], x[2] or x[3])
             for x in re.findall(
@@ -630,64 +603,47 @@ class Checker:
             )
         ]
 
-    def _numbers(self):
-        schema = self.schema
-        return [*schema.node_columns, *schema.edge_columns, *schema.graph_columns]
-
-    def _kinds(self, where):
-        return self.schema.node_categories or self.schema.edge_categories or "with" in where
+    def _parts(self, graph, part, of_graph):
+        """Names, data and kinds of the nodes or edges of a graph, or of the graph."""
+        names = self.schema.node_categories
+        if part == "node":
+            for v, data in graph.nodes.items():
+                yield [str(v)], data, tuple(str(data.get(x)) for x in names)
+        elif part == "edge":
+            for u, v, data in graph.edges(data=True):
+                ends = [tuple(str(graph.nodes[x].get(y)) for y in self.together) for x in (u, v)]
+                ends = ends if self.directed else sorted(ends)
+                lines = (str(data.get(x)) for x in self.schema.edge_categories)
+                yield [str(u), str(v)], data, (*ends, *lines)
+        else:
+            yield [], graph.graph, (str(graph.graph.get(of_graph)),)
 
     def _place(self, where):
         """Kinds, data and graphs of what others have of the same sort; the data that is meant."""
-        rows, own, names = [], None, self.schema.node_categories
-        for k, graph in enumerate([*self.others, self.graph]):
-            if match := re.fullmatch(r"of node (\d+)(?: \((.*)\))?", where):
-                part = "node"
-                for v, data in graph.nodes.items():
-                    row = (tuple(str(data.get(x)) for x in names), data, k)
-                    if graph is self.graph and k == len(self.others):
-                        label = "label" if "label" in names else self.step
-                        if str(v) == match[1] and (
-                            not names or self._words(data, [label]) == match[2]
-                        ):
-                            own = row
-                    else:
-                        rows.append(row)
-            elif match := re.fullmatch(
-                r"of (?:(.+) )?edge(?: without \w+)? (?:from|between) (\d+).* (?:to|and) (\d+).*",
-                where,
-            ):
-                part = "edge"
-                for u, v, data in graph.edges(data=True):
-                    ends = [
-                        tuple(str(graph.nodes[x].get(y)) for y in self.together) for x in (u, v)
-                    ]
-                    ends = ends if self.directed else sorted(ends)
-                    kind = (*ends, *(str(data.get(x)) for x in self.schema.edge_categories))
-                    if k == len(self.others):
-                        pair = [str(u), str(v)]
-                        meant = [match[2], match[3]]
-                        is_one = pair == meant or (not self.directed and pair[::-1] == meant)
-                        if is_one and (
-                            match[1] is None
-                            or match[1] == self._words(data, self.schema.edge_categories)
-                        ):
-                            own = (kind, data, k)
-                    else:
-                        rows.append((kind, data, k))
+        node = re.fullmatch(r"of node (\d+)(?: \((.*)\))?", where)
+        edge = re.fullmatch(
+            r"of (?:(.+) )?edge(?: without \w+)? (?:from|between) (\d+).* (?:to|and) (\d+).*", where
+        )
+        graph = re.fullmatch(r"with (?:no )?(\w+)(?:=.*)?", where)
+        part = "node" if node else "edge" if edge else "graph"
+        of_graph = graph and graph[1]
+        rows, own = [], None
+        for k, other in enumerate(self.others):
+            rows += [(kind, data, k) for _, data, kind in self._parts(other, part, of_graph)]
+        for place, data, kind in self._parts(self.graph, part, of_graph):
+            if node:
+                is_meant = place == [node[1]]
+                is_meant &= node[2] is None or self._words(data, [self.named]) == node[2]
+            elif edge:
+                ends = [edge[2], edge[3]]
+                is_meant = place == ends or (not self.directed and place[::-1] == ends)
+                lines = self.schema.edge_categories
+                is_meant &= edge[1] is None or edge[1] == self._words(data, lines)
             else:
-                part, kind = "graph", ()
-                if match := re.fullmatch(r"with (?:no )?(\w+)(?:=.*)?", where):
-                    value = graph.graph.get(match[1])
-                    kind = (str(value),)
-                    text = f"with no {match[1]}" if value is None else f"with {match[1]}={value}"
-                    if k == len(self.others) and text != where:
-                        return rows, None, part
-                if k == len(self.others):
-                    own = (kind, graph.graph, k)
-                else:
-                    rows.append((kind, graph.graph, k))
-        return rows, None if own is None else own[1] | {"kind of it": own[0]}, part
+                is_meant = graph is None or where == f"with {said(data, of_graph)}"
+            if is_meant:
+                own = data | {"kind of it": kind}
+        return rows, own, part
 
 
 def _usually():

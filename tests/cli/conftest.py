@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.cli import main
 from tests.conftest import random_graphs, with_data
+from tests.reporting.conftest import draw_little
 
 
 def with_names(graphs):
@@ -49,10 +50,15 @@ def shared(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def here(shared, tmp_path, monkeypatch):
-    """A folder of the test's own, that sees the shared files under short names."""
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    draw_little(monkeypatch)
+
+
+@pytest.fixture
+def here(shared, tmp_path):
+    """A folder of the test's own, that sees the shared files under short names."""
     for name in ("normal", "new", "model.skg"):
         (tmp_path / name).symlink_to(shared / name)
     return tmp_path
@@ -106,7 +112,7 @@ class Other:
 
 
 @pytest.fixture
-def own(here, monkeypatch):
+def own(here):
     """The name of a module in the current folder, which each test imports anew."""
     name = f"own_{here.name}"
     (here / f"{name}.py").write_text(MODULE)

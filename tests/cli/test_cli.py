@@ -14,25 +14,10 @@ import skgraphkde
 from skgraphkde import GraphKDEDetector, GraphSchema, paper_settings
 from skgraphkde.cli import main
 from skgraphkde.cli.main import COMMANDS
-from tests.cli.conftest import NEW, NORMAL, READ, SCHEMA, column, read, run, table
-from tests.conftest import with_data
+from tests.cli.conftest import NEW, NORMAL, READ, SCHEMA, column, run, table
+from tests.graphs.test_files import measured_graphs
 
 # -- fit and info ----------------------------------------------------------------------------------
-
-
-def test_fit_saves_what_the_library_fits(here):
-    result = run(f"fit normal -o own.skg {shlex.join(READ)}")
-    new = read(NEW)
-    own, other = (skgraphkde.load(f"{name}.skg").score_samples(new) for name in ("own", "model"))
-    np.testing.assert_array_equal(own, other)
-    assert f"read            20 graphs, {sum(map(len, NORMAL))} nodes\n" in result.stdout
-    assert result.stdout.endswith("saved           own.skg\n")
-    assert result.stderr == "Reading\nFitting 20 graphs\n"
-
-
-def texts(detector):
-    """All parameters, nested ones by their names, as text: specifications have no equality."""
-    return {name: repr(value) for name, value in detector.get_params().items()}
 
 
 def test_parameters_of_the_detector(here):
@@ -40,21 +25,23 @@ def test_parameters_of_the_detector(here):
         "fit normal -o own.skg --paper --contamination 0.25 --set calibration=loo --random-state 7 "
         "--set max_references=None "
         "--set training__max_iter=1 --set encoder__hidden_dim=8 "
-        "--set views__distance__gammas='[1, 10]'"
+        "--set views__distance__gammas='[1, 10]' --call 'nodes=steps, graphs=cases'"
     )
     expected = GraphKDEDetector(
         **paper_settings(contamination=0.25, calibration="loo", max_references=None),
+        schema=GraphSchema(call={"nodes": "steps", "graphs": "cases"}),
         random_state=7,
     )
     expected.training.max_iter = 1
     expected.encoder.hidden_dim, expected.views.distance.gammas = 8, [1, 10]
-    assert texts(skgraphkde.load("own.skg")) == texts(expected)
+    # Specifications have no equality.
+    assert repr(skgraphkde.load("own.skg").get_params()) == repr(expected.get_params())
 
 
 def test_info(here):
     run("fit normal -o own.skg --set verbose=0 --contamination 0.2 " + shlex.join(READ))
     detector = skgraphkde.load("own.skg")
-    model = detector.model_
+    density, model = detector.model_.views[0], detector.model_
     lines = [
         f"file            own.skg, {(here / 'own.skg').stat().st_size} bytes",
         "detector        GraphKDEDetector(contamination=0.2, "
@@ -64,61 +51,56 @@ def test_info(here):
         f"references      20 graphs, {sum(map(len, NORMAL))} nodes",
         "node features   label, attribute, degree, random_walk "
         f"({model.features.n_features_out_} columns)",
+        f"view 0          {density.name}, weight {model.view_weights[0]:.1f}",
+        f"  bandwidths    {', '.join(f'{h:.4g}' for h in density.bandwidths_)}",
+        f"threshold       {detector.offset_:.6g} (calibration 'loo', contamination 0.2)",
     ]
-    for i, (view, weight) in enumerate(zip(model.views, model.view_weights, strict=True)):
-        lines.append(f"view {i}          {view.name}, weight {weight:.1f}")
-        if i < 2:
-            lines.append(f"  bandwidths    {', '.join(f'{h:.4g}' for h in view.bandwidths_)}")
-    lines.append(f"threshold       {detector.offset_:.6g} (calibration 'loo', contamination 0.2)")
-    assert run("info own.skg").stdout.splitlines() == lines
-
-
-FIRST = nx.DiGraph([(0, 1)])  # so that each has an edge
-
-
-def directed_plants(n_graphs, seed):
-    rng = np.random.RandomState(seed)
-    nodes = {"kind": lambda _: "pv"[rng.randint(2)], "temp": lambda _: rng.normal(60, 5)}
-    edges = {"pipe": lambda _: "sl"[rng.randint(2)], "flow": lambda _: rng.rand()}
-    graphs = [nx.gnp_random_graph(8, 0.25, seed + i, directed=True) for i in range(n_graphs)]
-    return [with_data(nx.compose(graph, FIRST), nodes, edges) for graph in graphs]
+    said = run("info own.skg").stdout.splitlines()
+    assert [*said[:7], said[-1]] == lines
+    assert len([line for line in said if line.startswith("view ")]) == len(model.views)
 
 
 @pytest.fixture
-def plants(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    plants = {"normal": directed_plants(15, 0), "new": directed_plants(4, 20)}
+def plants():
+    """Files of directed graphs, whose nodes and edges have categories and numbers."""
+    plants = {
+        "normal": measured_graphs(nx.DiGraph, 0, 15),
+        "new": measured_graphs(nx.DiGraph, 1, 4),
+    }
     for folder, some in plants.items():
-        (tmp_path / folder).mkdir()
+        os.mkdir(folder)
         for i, graph in enumerate(some):
-            nx.write_graphml(graph, tmp_path / folder / f"{i:02d}.graphml")
+            nx.write_graphml(graph, f"{folder}/{i:02d}.graphml")
     return plants
 
 
 def test_models_of_python_score_files_and_the_other_way_round(plants):
     schema = GraphSchema(
-        node_categories="kind", node_numbers="temp", edge_categories="pipe", edge_numbers="flow"
+        node_categories="atom", node_numbers="temp", edge_categories="label", edge_numbers="flow"
     )
     detector = GraphKDEDetector(schema=schema, random_state=0).fit(plants["normal"])
     detector.save("python.skg")
-    options = "--node-category kind --node-number temp --edge-category pipe --edge-number flow"
-    fitted = run(f"fit normal -o shell.skg {options}").stdout
-    assert "directed graphs; node categories 'kind'; node numbers 'temp'; edge cat" in fitted
+    options = "--node-category atom --node-number temp --edge-category label --edge-number flow"
+    fitted = run(f"fit normal -o shell.skg {options}")
+    assert f"read            15 graphs, {sum(map(len, plants['normal']))} nodes\n" in fitted.stdout
+    assert "directed graphs; node categories 'atom'; node numbers 'temp'; edge cat" in fitted.stdout
+    assert fitted.stdout.endswith("saved           shell.skg\n")
+    assert fitted.stderr == "Reading\nFitting 15 graphs\n"
     expected = detector.score_samples(plants["new"])
-    for model in ("python.skg", "shell.skg"):
-        rows = table(run(f"score {model} new").stdout)
-        np.testing.assert_allclose(column(rows, "score"), expected, rtol=1e-9)
+    rows = table(run("score python.skg new").stdout)
+    assert list(rows[0]) == ["graph", "score", "decision", "verdict", "p_value"]
+    np.testing.assert_allclose(column(rows, "score"), expected, rtol=1e-9)
     scores = skgraphkde.load("shell.skg").score_samples(plants["new"])
     np.testing.assert_allclose(scores, expected, rtol=1e-9)
 
 
 def test_what_is_not_read_is_said(plants):
     printed = run("fit normal -o model.skg --undirected").stdout
-    assert "reads           undirected graphs\n" in printed
-    assert "left out        node attribute 'kind', node attribute 'temp', edge attr" in printed
+    assert "undirected graphs; node categories 'node_type'; edge categories 'label'\n" in printed
+    assert "left out        node attribute 'atom', node attribute 'temp', edge attr" in printed
     assert "--schema all, or name them, such as --node-category NAME" in printed
     printed = run("fit normal -o all.skg --schema all --edge-category flow").stdout
-    assert "node numbers 'temp'; edge categories 'flow', 'pipe'\n" in printed
+    assert "node numbers 'temp'; edge categories 'flow', 'label'; edge numbers 'w'\n" in printed
     assert "to read these" not in printed
 
 
@@ -196,8 +178,7 @@ def test_input_that_cannot_be_used(here, command, message):
     (here / "old.csv").write_text("kept")
     (here / "broken.json").write_text("{")
     before = sorted(here.iterdir())
-    result = run(command, exit_code=1)
-    *stages, error = result.stderr.splitlines()
+    *stages, error = run(command, exit_code=1).stderr.splitlines()
     assert re.search(message, error)
     assert all(re.fullmatch(r"Reading|Fitting \d+ graphs", stage) for stage in stages)
     assert sorted(here.iterdir()) == before  # also nothing half written
@@ -225,19 +206,17 @@ def test_paths_on_standard_input(here, end):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_examples_are_commands(here, name):
     command = main.get_command(None, name)
+    assert f"Examples:\n    skgraphkde {name}" in run(f"{name} --help").stdout
     assert " ".join(command.help.partition("\n\n")[0].split()) == COMMANDS[name][1]
     for file in ("nodes.csv", "verdicts.csv"):
         (here / file).touch()
     (here / "mine.py").write_text(
         "import skgraphkde\nclass SizeDetector(skgraphkde.BaseGraphDetector): pass\n"
     )
-    examples = re.findall(rf"skgraphkde {name} (.*)", command.epilog)
-    assert examples
-    for example in examples:
+    for example in re.findall(rf"skgraphkde {name} (.*)", command.epilog):
         words = shlex.split(re.split(r" \|+ ", example)[0])
         if words[-1] != "-":
             command.make_context(name, words)  # raises a UsageError otherwise
-    assert f"Examples:\n    skgraphkde {name}" in run(f"{name} --help").stdout
 
 
 def test_help_imports_nothing_slow():
@@ -257,3 +236,51 @@ def test_exit_codes_of_the_process():
     version = subprocess.run([*command, "--version"], capture_output=True, text=True)
     assert (version.returncode, version.stdout.split()[-1]) == (0, skgraphkde.__version__)
     assert subprocess.run([*command, "--versions"], capture_output=True).returncode == 2
+
+
+# -- detectors of one's own ------------------------------------------------------------------------
+
+
+def test_fit_score_and_info_of_an_own_detector(here, own):
+    result = run(f"fit normal -o own.skg --detector {own}:EdgeCount --set power=2")
+    assert f"read            20 graphs, {sum(map(len, NORMAL))} nodes\n" in result.stdout
+    assert "references" not in result.stdout
+    detector = skgraphkde.load("own.skg", [f"{own}.EdgeCount"])
+    assert type(detector).__name__ == "EdgeCount"
+    assert (detector.power, detector.random_state) == (2, 0)
+    with pytest.warns(UserWarning, match="not read"):
+        expected = sys.modules[own].EdgeCount(power=2, random_state=0).fit(NORMAL)
+    assert detector.offset_ == expected.offset_
+    rows = table(run(f"score own.skg new --detector {own}:EdgeCount").stdout)
+    np.testing.assert_array_equal(column(rows, "score"), expected.score_samples(NEW))
+    np.testing.assert_array_equal(column(rows, "p_value"), expected.p_values(NEW))
+    printed = run(f"info own.skg --detector {own}:EdgeCount").stdout
+    assert "detector        EdgeCount(power=2, random_state=0)\nreads           und" in printed
+
+
+def test_a_model_alone_imports_nothing(here, own):
+    run(f"fit normal -o own.skg --detector {own}:EdgeCount")
+    del sys.modules[own]
+    for command in ("score own.skg new", "info own.skg"):
+        assert f"contains {own}.EdgeCount" in run(command, exit_code=1).stderr
+    assert own not in sys.modules
+    assert run(f"info own.skg --detector {own}").exit_code == 0  # a module alone
+    error = run(f"score own.skg new --reasons --detector {own}:EdgeCount", exit_code=1).stderr
+    assert "EdgeCount has no reasons, only GraphKDEDetector" in error
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("nowhere_at_all:EdgeCount", "cannot import 'nowhere_at_all:EdgeCount': No module named"),
+        (".{own}:EdgeCount", "cannot import '.{own}:EdgeCount'"),
+        ("{own}:Nobody", "cannot import '{own}:Nobody': module .* has no attribute 'Nobody'"),
+        ("{own}:Other", "'{own}:Other' is not module:Class of a BaseGraphDetector"),
+        ("{own}:np", "'{own}:np' is not module:Class of a BaseGraphDetector"),
+        ("{own}:EdgeCount --paper", "Invalid parameter '"),
+        ("{own}:EdgeCount --set n_layers=1", "Invalid parameter 'n_layers' for .*EdgeCount"),
+    ],
+)
+def test_detectors_that_are_none(here, own, words, message):
+    result = run(f"fit normal -o a.skg --detector {words.format(own=own)}", exit_code=2)
+    assert re.search(message.format(own=own), result.stderr)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
 from skgraphkde.graphs import GraphBatch, read_graphs
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, refused
 from tests.graphs.common import assert_same
 from tests.graphs.test_schema import EVERYTHING, PLANTS
 
@@ -56,13 +56,10 @@ def test_concatenate_undoes_slicing_and_merges_vocabularies(batch):
 def test_concatenate_refuses_what_does_not_fit():
     labeled, plain = (read_graphs(random_graphs(1, labels=x)) for x in ("C", ""))
     wide, narrow = (read_graphs(random_graphs(1, labels="", n_attributes=p)) for p in (3, 2))
-    for batches, message in (
-        ([plain, labeled], r"batches differ .* node categories none and 'label'"),
-        ([wide, narrow], r"node numbers 'x' \(3\) and 'x' \(2\)"),
-        ([], "nothing to concatenate"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            GraphBatch.concatenate(batches)
+    message = r"batches differ .* node categories none and 'label'"
+    refused(message, GraphBatch.concatenate, [plain, labeled])
+    refused(r"node numbers 'x' \(3\) and 'x' \(2\)", GraphBatch.concatenate, [wide, narrow])
+    refused("nothing to concatenate", GraphBatch.concatenate, [])
 
 
 def test_unweighted_edges_have_no_weight_in_networkx(batch):

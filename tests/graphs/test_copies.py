@@ -1,16 +1,28 @@
 """Copies of graphs, against isomorphism, and what becomes of them in calibration."""
 
+import pickle
 import warnings
+from math import comb
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import skgraphkde
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, LeaveOneOut, Split, read_graphs
-from skgraphkde.graphs.copies import has_excess_duplicates, isomorphism_classes
-from tests.conftest import permuted, random_graphs, with_data
+from skgraphkde.graphs.copies import (
+    LEVEL_KNOWN,
+    KnownGraphs,
+    has_excess_duplicates,
+    isomorphism_classes,
+    kinds_of,
+)
+from skgraphkde.monitoring import DriftMonitor
+from tests.conftest import permuted, random_graphs, refused, warned, with_data
+from tests.detectors.test_base import EdgeCount
 from tests.graphs.test_refinement import WEIGHTED, typed_graphs
 
 
@@ -57,15 +69,14 @@ def test_data_of_nodes_and_edges_tell_graphs_apart():
 
 def test_copies_in_single_precision():
     """Wherever the numbers lie: of nodes and edges, weights, and heavy tails."""
-    rng = np.random.RandomState(0)
-    graphs = [nx.gnp_random_graph(40, 0.3, seed=seed) for seed in range(30)]
-    copies = [graph.copy() for graph in graphs]
-    for graph, copy in zip(graphs, copies, strict=True):
-        for elements, same in ((graph.nodes, copy.nodes), (graph.edges, copy.edges)):
-            for key in elements:
-                numbers = {"x": rng.standard_normal(), "y": rng.standard_cauchy(), "w": rng.rand()}
-                elements[key].update(numbers)
-                same[key].update({name: float(np.float32(x)) for name, x in numbers.items()})
+    rng, graphs, copies = np.random.RandomState(0), [], []
+    drawn = {"x": lambda _: rng.standard_normal(), "y": lambda _: rng.standard_cauchy()}
+    for seed in range(30):
+        graph = nx.gnp_random_graph(40, 0.3, seed=seed)
+        graphs.append(with_data(graph, drawn, drawn | {"w": lambda _: rng.rand()}))
+        copies.append(graph.copy())
+        for data in (*copies[-1].nodes.values(), *copies[-1].edges.values()):
+            data |= {name: float(np.float32(x)) for name, x in data.items()}
     schema = GraphSchema(edge_weight="w", node_numbers=("x", "y"), edge_numbers=("x", "y"))
     batch = read_graphs(graphs + copies, schema=schema)
     batch = GraphBatch.concatenate([batch[:30], permuted(batch[30:], 0)])
@@ -77,17 +88,15 @@ def test_walks_tell_regular_graphs_apart():
     assert isomorphism_classes(read_graphs(graphs)).tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("n_times", [2, 3, 30])
-@pytest.mark.parametrize("share", [0.2, 0.5, 1])
-def test_lists_that_repeat_another(n_times, share):
-    n_copies = np.ones(300, dtype=int)
-    n_copies[: round(300 * share)] = n_times
-    assert has_excess_duplicates(n_copies)
-
-
-def test_few_graphs_all_equally_often():
-    for n_copies, expected in (([2, 2], True), ([7, 7, 7], True), ([5], False), ([41, 37], False)):
-        assert has_excess_duplicates(np.array(n_copies)) == expected
+@pytest.mark.parametrize(
+    ("n_copies", "expected"),
+    [
+        *(([n] * k + [1] * (300 - k), True) for n in (2, 3, 30) for k in (60, 150, 300)),
+        *(([2, 2], True), ([7, 7, 7], True), ([5], False), ([41, 37], False)),
+    ],
+)
+def test_lists_that_repeat_another(n_copies, expected):
+    assert has_excess_duplicates(np.array(n_copies)) == expected
 
 
 @pytest.mark.parametrize("shape", [0.5, 1.0, np.inf], ids=str)
@@ -160,8 +169,11 @@ def test_false_alarms_among_fresh_graphs(molecules, share, calibration):
 
 
 def test_copies_of_one_graph():
-    with pytest.raises(ValueError, match=r"at least 2 distinct .* got 1 \(all others are copies\)"):
-        GraphKDEDetector(calibration=LeaveOneOut("together")).fit([nx.path_graph(4)] * 5)
+    refused(
+        r"at least 2 distinct .* got 1 \(all others are copies\)",
+        GraphKDEDetector(calibration=LeaveOneOut("together")).fit,
+        [nx.path_graph(4)] * 5,
+    )
 
 
 @pytest.mark.parametrize("n_times", [1, 2])
@@ -175,8 +187,7 @@ def test_identifiers_of_copies_are_identifiers(n_times):
         for i in range(20)
     ]
     detector = GraphKDEDetector(calibration=LeaveOneOut("together"))
-    with pytest.warns(UserWarning, match="label' .an identifier"):
-        detector.fit(graphs * n_times)
+    warned("label' .an identifier", detector.fit, graphs * n_times)
     assert detector.schema_.node_categories == ()
 
 
@@ -210,10 +221,132 @@ def test_split_keeps_its_promise_where_one_graph_is_common():
 
 @pytest.mark.parametrize(("n", "rate"), [(3, "1 in 4"), (8, "1 in 9")])
 def test_too_few_graphs_for_the_contamination(molecules, n, rate):
-    with pytest.warns(UserWarning, match=rf"{n} training graphs .* about {rate}\. Give at least 9"):
-        GraphKDEDetector().fit(molecules[:n])
+    warned(
+        rf"{n} training graphs .* about {rate}\. Give at least 9",
+        GraphKDEDetector().fit,
+        molecules[:n],
+    )
 
 
 @pytest.mark.parametrize(("n", "contamination"), [(3, 0.3), (9, 0.1)])
 def test_just_enough_graphs_for_the_contamination(molecules, n, contamination):
     GraphKDEDetector(contamination=contamination).fit(molecules[:n])
+
+
+# -- graphs that are given again -------------------------------------------------------------------
+
+
+AGAIN = r"graphs seem to be training graphs, which look normal"
+WORLDS = [nx.connected_watts_strogatz_graph(20, 4, 0.1, seed=i) for i in range(170)]
+
+
+@given(st.integers(0, 10**6), st.booleans())
+def test_known_graphs_are_found_as_among_all_at_once(seed, directed):
+    """The vocabularies of two batches differ, and so do the orders of nodes."""
+    known = read_graphs(typed_graphs(12, seed, directed=directed), schema=WEIGHTED)
+    others = read_graphs(typed_graphs(8, seed + 1, directed=directed), schema=WEIGHTED)
+    few = KnownGraphs(known[:6], np.arange(6))
+    of_known, of_others = kinds_of(known[:6], permuted(known, seed))
+    assert few.contain(permuted(known, seed)).tolist() == np.isin(of_others, of_known).tolist()
+    of_known, of_others = kinds_of(known[:6], others)
+    assert few.contain(others).tolist() == np.isin(of_others, of_known).tolist()
+
+
+def test_a_category_that_no_known_graph_has_makes_a_graph_new():
+    # B is the first of its own vocabulary, as C is.
+    known, new = (with_data(nx.path_graph(3), {"label": label}) for label in "CB")
+    found = KnownGraphs(read_graphs([known] * 2), np.arange(2)).contain(read_graphs([new]))
+    assert found.tolist() == [False]
+
+
+def slow_chance(n_known, n_repeated, n_known_graphs, n):
+    """At least so many repeated ones among n of all graphs, by counting the subsets."""
+    total, repeated = n_known_graphs + n, n_repeated + n_known
+    ways = [comb(repeated, k) * comb(total - repeated, n - k) for k in range(n_known, n + 1)]
+    return sum(ways) / comb(total, n)
+
+
+@pytest.mark.parametrize("n_copies", [0, 4, 40])
+def test_chance_counts_subsets(n_copies):
+    known = [nx.cycle_graph(i) for i in range(5, 65 - n_copies // 2)]
+    known = [*known, *known[: n_copies // 2]]
+    assert len(known) == 60
+    graphs = KnownGraphs(read_graphs(known), np.arange(60))
+    for n, k in ((1, 1), (2, 2), (3, 3), (9, 2), (9, 5), (20, 0), (20, 11), (20, 20)):
+        chance = slow_chance(k, n_copies, 60, n)
+        assert graphs.exceed_chance(k, n) == (chance < LEVEL_KNOWN)
+
+
+# -- who says so -----------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("error:.* seem to be training graphs")
+@pytest.mark.parametrize("detector", [EdgeCount(), GraphKDEDetector(calibration=Split(0.3))])
+@pytest.mark.parametrize(
+    "method", ["score_samples", "decision_function", "predict", "p_values", "select"]
+)
+def test_each_judgement_says_that_training_graphs_are_given_again(detector, method):
+    detector = detector.set_params(random_state=0).fit(WORLDS[:60])
+    judge = getattr(detector, method)
+    warned(rf"60 of 60 {AGAIN}", judge, WORLDS[:60])
+    warned(rf"12 of 22 {AGAIN}", judge, WORLDS[60:70] + WORLDS[:12])
+    judge(WORLDS[60:80])
+    judge(WORLDS[:1])
+    judge(WORLDS[59:99])  # one may come again
+
+
+@pytest.mark.filterwarnings("error:.* seem to be training graphs")
+def test_who_was_fitted_counts_and_not_who_was_before(tmp_path):
+    detector = GraphKDEDetector(random_state=0).fit(WORLDS[:40])
+    warned(AGAIN, detector.predict, WORLDS[:9])
+    detector.save(tmp_path / "model.skg")
+    loaded = skgraphkde.load(tmp_path / "model.skg")
+    for other in (loaded, pickle.loads(pickle.dumps(detector))):
+        assert other._known_graphs is None  # of no file
+        warned(AGAIN, other.predict, WORLDS[:9])
+    detector.fit(WORLDS[60:100])
+    detector.predict(WORLDS[:9])
+
+
+@pytest.mark.filterwarnings("error:.* seem to be training graphs")
+def test_confirmed_anomalies_may_be_given_again():
+    odd = [nx.barabasi_albert_graph(20, 2, seed=i) for i in range(6)]
+    detector = GraphKDEDetector(random_state=0).fit(WORLDS[:40]).learn(odd, [-1] * 6)
+    assert (detector.predict(odd) == -1).all()
+    warned(rf"4 of 10 {AGAIN}", detector.predict, odd + WORLDS[:4])
+
+
+def test_a_doubled_list_is_given_again():
+    detector = warned("are copies of others", GraphKDEDetector(random_state=0).fit, WORLDS[:30] * 2)
+    warned(rf"30 of 30 {AGAIN}", detector.predict, WORLDS[:30])
+
+
+# -- drift -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cuts", [[], [1], range(1, 120), [7, 60, 61]])
+def test_training_graphs_are_left_out_however_they_are_divided(cuts):
+    """They sound no alarm, and change nothing for new graphs after them."""
+    detector = GraphKDEDetector(random_state=0).fit(WORLDS[:100])
+    stream = WORLDS[100:110] + WORLDS[:100] + WORLDS[110:120]
+    parts = np.split(np.arange(120), list(cuts))
+    monitor = DriftMonitor(detector, random_state=0)
+    with pytest.warns(UserWarning, match="graphs seem to be training graphs: they are left out"):
+        tables = [monitor.update([stream[i] for i in part]) for part in parts]
+    table = pd.concat(tables)
+    is_used = table["p_value"].notna().to_numpy()
+    assert (monitor.alarms_, monitor.n_graphs_) == ([], 120)
+    assert np.add.reduceat(is_used, [0, 10, 110]).tolist() == [10, 0, 10]
+    assert (np.diff(table["statistic"])[9:109] == 0).all()
+    alone = DriftMonitor(detector, random_state=0)
+    expected = alone.update([x for x, used in zip(stream, is_used, strict=True) if used])
+    for name in ("p_value", "statistic"):
+        np.testing.assert_allclose(table.loc[is_used, name], expected[name])
+
+
+def test_graphs_that_repeat_by_chance_are_not_left_out():
+    small = random_graphs(300, labels="C", max_nodes=5)
+    detector = GraphKDEDetector(random_state=0).fit(small[:100])
+    table = DriftMonitor(detector, random_state=0).update(small[100:])
+    assert detector.known_graphs.contain(read_graphs(small[100:])).mean() > 0.5
+    assert table["p_value"].notna().all()

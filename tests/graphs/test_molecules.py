@@ -7,6 +7,8 @@ import pytest
 
 from skgraphkde import GraphSchema, read_graphs
 from skgraphkde.graphs.files import find_files, iter_graphs, read_batch
+from tests.conftest import refused, warned
+from tests.graphs.common import assert_same
 
 Chem = pytest.importorskip("rdkit.Chem")
 
@@ -63,34 +65,26 @@ def test_files_are_the_molecules_of_a_list(tmp_path):
         found = list(iter_graphs([path]))
         assert [name for name, _ in found] == [f"{path}#{name}" for name in SMILES]
         assert [graph.graph["name"] for _, graph in found] == list(SMILES)
-        batch = read_batch([path], "molecule")
-        assert (batch.labels == expected.labels).all()
-        assert batch.label_names == expected.label_names
-        assert (batch.graph_attributes == expected.graph_attributes).all()
-        assert (batch.adjacency != expected.adjacency).nnz == 0
+        assert_same(read_batch([path], "molecule"), expected)
 
 
-def test_broken_molecules_are_named_and_can_be_skipped(tmp_path, capfd):
-    (tmp_path / "a.smi").write_text("CCO\nC1CC\n\nCCN\n")
-    with pytest.raises(ValueError, match=r"a.smi#1: RDKit .* from the SMILES 'C1CC'"):
-        read_batch(find_files([str(tmp_path)]))
-    errors = []
-    batch = read_batch(find_files([str(tmp_path)]), on_error=errors.append)
-    assert (len(batch), len(errors)) == (2, 1)
-    (tmp_path / "a.smi").write_text("SMILES\n")
-    with pytest.raises(ValueError, match=r"a.smi cannot be read as SMILES \(it contains no mol"):
-        read_batch(find_files([str(tmp_path)]))
-    (tmp_path / "a.smi").unlink()
-    (tmp_path / "b.csv").write_text("smiles,dose\nCCO,1\n,2\n")
-    with pytest.raises(ValueError, match=r"b.csv#1: RDKit reads no molecule from the SMILES ''"):
-        read_batch(find_files([str(tmp_path)]))
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.smi", "CCO\nC1CC\n\nCCN\n", r"a.smi#1: RDKit .* from the SMILES 'C1CC'"),
+        ("a.smi", "SMILES\n", r"a.smi cannot be read as SMILES \(it contains no mol"),
+        (
+            "b.csv",
+            "smiles,dose\nCCO,1\n,2\n",
+            "b.csv#1: RDKit reads no molecule from .* ''",
+        ),
+        ("a.csv", "CCO,a\nCCN,b\nCCC,c\n", "a.csv has no row of names: it begins with .* 'CCO'"),
+    ],
+)
+def test_broken_molecules_are_named(tmp_path, capfd, name, text, message):
+    (tmp_path / name).write_text(text)
+    refused(message, read_batch, [tmp_path / name], "molecule")
     assert capfd.readouterr().err == ""  # RDKit says the same there
-
-
-def test_a_first_molecule_in_place_of_a_header_is_refused(tmp_path):
-    (tmp_path / "a.csv").write_text("CCO,a\nCCN,b\nCCC,c\n")
-    with pytest.raises(ValueError, match=r"a.csv has no row of names: it begins with .* 'CCO'"):
-        read_batch(find_files([str(tmp_path)]), "molecule")
 
 
 def test_columns_and_fields_are_data_of_graphs(tmp_path):
@@ -130,10 +124,7 @@ def test_given_properties_replace_computed_ones(tmp_path):
 def test_molecules_that_were_not_sanitized():
     mol = Chem.MolFromSmiles("C1CC1O", sanitize=False)
     expected = read_graphs([Chem.MolFromSmiles("C1CC1O")], schema="molecule")
-    batch = read_graphs([mol], schema="molecule")
-    assert [batch.label_names[x] for x in batch.labels] == [
-        expected.label_names[x] for x in expected.labels
-    ]
+    assert_same(read_graphs([mol], schema="molecule"), expected)
     assert mol.NeedsUpdatePropertyCache()  # the caller's molecule is not changed
 
 
@@ -142,10 +133,11 @@ def test_odd_lines_of_a_smiles_file(tmp_path):
     lines += ["[Na+].[Cl-] |f:0.1|", "c1ccccc1,benzene", "O\twater", "CC twice", "CCC twice"]
     (tmp_path / "a.smi").write_text("\n".join(lines))
     errors = []
-    with pytest.warns(
-        UserWarning, match="^several molecules are called 'twice': they are listed a"
-    ):
-        found = dict(iter_graphs([tmp_path / "a.smi"], on_error=errors.append))
+    found = warned(
+        "^several molecules are called 'twice': they are listed a",
+        dict,
+        iter_graphs([tmp_path / "a.smi"], on_error=errors.append),
+    )
     path = tmp_path / "a.smi"
     assert [*found] == [f"{path}#ethanol", f"{path}#2", f"{path}#water", f"{path}#5", f"{path}#6"]
     assert [graph.graph.get("name") for graph in found.values()] == [
@@ -185,15 +177,12 @@ def test_molecules_beside_columns_that_are_called_like_ends(tmp_path, ends):
 def test_of_several_columns_one_is_read_and_said(tmp_path):
     text = "id,canSMILES,isoSMILES\nx,CCO,CC\ny,CCN,C\n"
     path = tmp_path / "a.csv"
-    with pytest.warns(UserWarning, match="column 'canSMILES' of 'canSMILES', 'isoSMILES'; --smile"):
-        assert [x[:2] for x in read_molecules(path, text)] == [("x", 3), ("y", 3)]
-    assert [x[1] for x in read_molecules(path, text, smiles="isoSMILES")] == [2, 1]
+    message = "column 'canSMILES' of 'canSMILES', 'isoSMILES'; --smile"
+    found = warned(message, read_molecules, path, text)
+    assert [x[:2] for x in found] == [("x", 3), ("y", 3)]
     text = "product_smiles,Smiles\nC,CCO\n"
-    with pytest.warns(UserWarning, match="column 'Smiles' of 'product_smiles', 'Smiles'"):
-        assert [x[1] for x in read_molecules(path, text)] == [3]
-    for schema in (None, "all", "molecule"):
-        text = "canSMILES,source,target\nCCO,a,b\n"
-        assert [x[1] for x in read_molecules(path, text, schema, smiles="canSMILES")] == [3]
+    message = "column 'Smiles' of 'product_smiles', 'Smiles'"
+    assert [x[1] for x in warned(message, read_molecules, path, text)] == [3]
 
 
 @pytest.mark.parametrize("n", [9, 10])
@@ -208,14 +197,22 @@ def test_words_that_all_differ_are_names(tmp_path, n):
 
 def test_a_column_of_another_name_is_found_by_its_cells(tmp_path):
     text = "zinc_id,structure,split,N\nz1,CC(=O)O,C,12\nz2,c1ccccc1,O,13\n"
-    with pytest.warns(UserWarning, match="read from the column 'structure' of 'zinc_id', 'structu"):
-        found = read_molecules(tmp_path / "a.csv", text)
+    found = warned(
+        "read from the column 'structure' of 'zinc_id', 'structu",
+        read_molecules,
+        tmp_path / "a.csv",
+        text,
+    )
     assert [x[:2] for x in found] == [("z1", 4), ("z2", 6)]
     assert [x[2]["N"] for x in found] == [12, 13]
-    with pytest.raises(ValueError, match=r"a.csv has no column 'mol', only .*'structure'"):
-        read_molecules(tmp_path / "a.csv", text, smiles="mol")
-    with pytest.raises(ValueError, match="it has no columns"):
-        read_molecules(tmp_path / "a.csv", "id,cell\na,b\n")
+    refused(
+        r"a.csv has no column 'mol', only .*'structure'",
+        read_molecules,
+        tmp_path / "a.csv",
+        text,
+        smiles="mol",
+    )
+    refused("it has no columns", read_molecules, tmp_path / "a.csv", "id,cell\na,b\n")
 
 
 @pytest.mark.parametrize("separator", ["\t", ",", " ", "  "])
@@ -229,9 +226,21 @@ def test_a_smiles_file_with_a_header_is_a_table(tmp_path, separator):
     assert read_batch([tmp_path / "a.smi"], schema).graph_attributes.tolist() == [[1.5], [2]]
 
 
-def test_names_below_a_header_may_have_blanks_and_another_title(tmp_path):
-    text = "canonical_smiles title\nCCO |$;;OH$| ethyl alcohol\nCC\n"
-    found = read_molecules(tmp_path / "a.smi", text)
-    assert [x[0] for x in found] == ["ethyl alcohol", None]
-    text = "mol,smiles\nCCO,CC\n"
-    assert [x[1] for x in read_molecules(tmp_path / "a.smi", text, smiles="mol")] == [3]
+@pytest.mark.parametrize(
+    ("name", "text", "smiles", "expected"),
+    [
+        (
+            "a.smi",
+            "canonical_smiles title\nCCO |$;;OH$| ethyl alcohol\nCC\n",
+            None,
+            "ethyl alcohol 3, None 2",
+        ),
+        ("a.smi", "mol,smiles\nCCO,CC\n", "mol", "None 3"),
+        ("a.csv", "id,canSMILES,isoSMILES\nx,CCO,CC\ny,CCN,C\n", "isoSMILES", "x 2, y 1"),
+        ("a.csv", "canSMILES,source,target\nCCO,a,b\n", "canSMILES", "None 3"),
+    ],
+)
+@pytest.mark.parametrize("schema", [None, "all", "molecule"])
+def test_names_and_sizes_of_molecules(tmp_path, name, text, smiles, expected, schema):
+    found = read_molecules(tmp_path / name, text, schema, smiles=smiles)
+    assert ", ".join(f"{name} {size}" for name, size, _ in found) == expected

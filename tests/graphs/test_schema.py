@@ -4,13 +4,14 @@ import datetime
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.arrays import sorted_labels
 from skgraphkde.graphs.problems import GraphError, Ignored, IgnoredWarning
 from skgraphkde.graphs.schema import unread_attributes
-from tests.conftest import with_data
+from tests.conftest import random_graphs, refused, warned, with_data
 from tests.graphs.common import assert_same
 
 
@@ -70,8 +71,12 @@ def test_all_may_stand_beside_a_name_which_is_read_as_the_kind_that_names_it(for
     assert set(batch.schema.names("node_numbers")) == {"temp", "position"}
     assert_same(read_graphs(batch, schema=schema), batch)
     assert not unread_attributes(schema, batch.schema.ignored)
-    with pytest.raises(ValueError, match="has the node attribute 'hue', which the schema names"):
-        read_graphs(PLANTS, schema=GraphSchema(node_categories=("all", "hue")))
+    refused(
+        "has the node attribute 'hue', which the schema names",
+        read_graphs,
+        PLANTS,
+        schema=GraphSchema(node_categories=("all", "hue")),
+    )
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -167,8 +172,12 @@ SCHEMA = GraphSchema(
 
 def test_missing_values_are_an_error_or_evidence():
     named = GraphSchema(node_categories="kind", node_numbers="temp")
-    with pytest.raises(ValueError, match=r"node 0 has no .*missing='indicate' in the GraphS"):
-        read_graphs([with_gaps(1)], schema=named)
+    refused(
+        r"node 0 has no .*missing='indicate' in the GraphS",
+        read_graphs,
+        [with_gaps(1)],
+        schema=named,
+    )
     batch = read_graphs([with_gaps(2)], schema=SCHEMA)
     assert np.isnan(batch.attributes[:, 0]).tolist() == [True, True, *[False] * 5]
     assert [batch.label_names[x] for x in batch.labels[:2]] == [None, None]
@@ -195,8 +204,7 @@ def test_missing_values_are_an_error_or_evidence():
 )
 def test_bad_schemas(schema, message):
     for read in (read_graphs, lambda x, schema: GraphKDEDetector(schema=schema).fit(x)):
-        with pytest.raises(ValueError, match=message):
-            read(PLANTS, schema=schema)
+        refused(message, read, PLANTS, schema=schema)
 
 
 # -- batches ---------------------------------------------------------------------------------------
@@ -209,10 +217,13 @@ def test_a_batch_gives_what_is_named():
     same = GraphSchema(**named, edge_numbers="flow", edge_weight="capacity")
     assert_same(chosen, read_graphs(PLANTS, schema=same))
     assert chosen.schema.node_numbers == (("position", 2),)
-    with pytest.raises(ValueError, match="no node attribute 'color' that was read as categories"):
-        read_graphs(batch, schema=GraphSchema(node_categories="color"))
-    with pytest.raises(ValueError, match="were read as directed"):
-        read_graphs(batch, schema=GraphSchema(directed=False))
+    refused(
+        "no node attribute 'color' that was read as categories",
+        read_graphs,
+        batch,
+        schema=GraphSchema(node_categories="color"),
+    )
+    refused("were read as directed", read_graphs, batch, schema=GraphSchema(directed=False))
 
 
 def test_numbers_of_a_batch_that_are_all_named_are_no_positions():
@@ -230,20 +241,21 @@ def test_graphs_are_read_as_those_of_fit():
     detector = GraphKDEDetector(schema=EVERYTHING).fit(PLANTS)
     batch = read_graphs(PLANTS, schema=EVERYTHING)
     np.testing.assert_array_equal(detector.score_samples(PLANTS), detector.score_samples(batch))
-    lonely = nx.create_empty_copy(PLANTS[0])
-    assert np.isfinite(detector.score_samples([lonely])).all()  # no edges, so no edge data
+    detector.score_samples([nx.create_empty_copy(PLANTS[0])])  # no edges, so no edge data
     batch = read_graphs(PLANTS, schema=GraphSchema(node_categories="kind", edge_weight="capacity"))
-    with pytest.raises(ValueError, match="no node attribute 'owner' that was read as categories"):
-        detector.score_samples(batch)
+    refused("no node attribute 'owner' that was read as categories", detector.score_samples, batch)
 
 
 @pytest.mark.filterwarnings("ignore:graph 0 is undirected")
 def test_directed_graphs_are_refused_where_fit_saw_undirected_ones():
     graphs, arrow = [nx.path_graph(n) for n in range(4, 12)], nx.DiGraph(nx.path_graph(5).edges)
     detector = GraphKDEDetector().fit(graphs)
-    with pytest.raises(ValueError, match=r"graph 1 is directed, and fit saw undirected graphs"):
-        detector.score_samples([graphs[0], arrow])
-    detector = GraphKDEDetector(schema=GraphSchema(directed=False)).fit(graphs)
+    refused(
+        r"graph 1 is directed, and fit saw undirected graphs",
+        detector.score_samples,
+        [graphs[0], arrow],
+    )
+    detector = GraphKDEDetector(schema=GraphSchema(directed=False)).fit(read_graphs(graphs))
     scores = detector.score_samples([arrow, nx.path_graph(5)])
     assert scores[0] == pytest.approx(scores[1])
 
@@ -263,11 +275,15 @@ def test_identifiers_are_left_out_by_convention_and_warned_of_by_name():
     coming_again = GraphKDEDetector().fit(hosts(20, 60))
     assert coming_again.schema_.node_categories == ("label",)
     graphs = [with_data(x, {"node_type": lambda v: "ab"[v % 2]}) for x in hosts(20, 10**6)]
-    with pytest.warns(UserWarning, match=r"not read: node attribute 'label' \(an identifier\)"):
-        detector = GraphKDEDetector().fit(graphs)
+    detector = warned(
+        r"not read: node attribute 'label' \(an identifier\)", GraphKDEDetector().fit, graphs
+    )
     assert detector.model_.references.label_names == ("a", "b")
-    with pytest.warns(UserWarning, match=r"'label' has 2\d\d values .* it is an identifier"):
-        named = GraphKDEDetector(schema=GraphSchema(node_categories="label")).fit(graphs)
+    named = warned(
+        r"'label' has 2\d\d values .* it is an identifier",
+        GraphKDEDetector(schema=GraphSchema(node_categories="label")).fit,
+        graphs,
+    )
     assert named.model_.references.labels is not None
 
 
@@ -353,12 +369,21 @@ def test_weights_are_read_alike():
         read_graphs(PLANTS, schema=GraphSchema(edge_weight=x, edge_categories=None))
         for x in ("capacity", None)
     )
-    with pytest.raises(ValueError, match="were read without the edge weight 'capacity'"):
-        GraphKDEDetector().fit(weighted).score_samples(plain)
-    with pytest.raises(ValueError, match=r"read, edge weight None and 'capacity'"):
-        GraphKDEDetector().fit(plain).score_samples(weighted)
-    with pytest.raises(ValueError, match=r"batches differ .* edge weight 'capacity' and None"):
-        GraphBatch.concatenate([weighted, plain])
+    refused(
+        "were read without the edge weight 'capacity'",
+        GraphKDEDetector().fit(weighted).score_samples,
+        plain,
+    )
+    refused(
+        r"read, edge weight None and 'capacity'",
+        GraphKDEDetector().fit(plain).score_samples,
+        weighted,
+    )
+    refused(
+        r"batches differ .* edge weight 'capacity' and None",
+        GraphBatch.concatenate,
+        [weighted, plain],
+    )
 
 
 def test_sets_as_labels_have_one_order_however_they_were_made():
@@ -370,3 +395,112 @@ def test_sets_as_labels_have_one_order_however_they_were_made():
     turned = [frozenset((max(x), min(x))) for x in labels]
     assert any(repr(x) != repr(y) for x, y in zip(labels, turned, strict=True))
     assert sorted_labels({*labels}) == sorted_labels({*turned})
+
+
+# -- vectors with one 1 say a category -------------------------------------------------------------
+
+
+X = GraphSchema(node_categories="x")
+
+
+def labeled(n_graphs, seed, labels=(0, 1, 2)):
+    return random_graphs(n_graphs, seed=seed, labels=labels)
+
+
+def one_hot(graph, width=3, convert=list):
+    """The same graph with a vector in place of each label."""
+    label = dict(graph.nodes(data="label"))
+    rows = {"x": lambda node: convert([float(i == label[node]) for i in range(width)])}
+    return with_data(nx.from_dict_of_lists(nx.to_dict_of_lists(graph)), rows)
+
+
+def as_arrays(graph, width=3):
+    """The pair of an adjacency matrix and a block of the features."""
+    labels = [label for _, label in graph.nodes(data="label")]
+    return nx.to_numpy_array(graph), np.eye(width)[labels]
+
+
+def as_table(graph, width=3):
+    """Features in a table of pandas, of which get_dummies makes Booleans."""
+    block = pd.DataFrame(as_arrays(graph, width)[1].astype(bool))
+    return {"num_nodes": len(graph), "edges": list(graph.edges), "x": block}
+
+
+LAYOUTS = {
+    "lists": one_hot,
+    "tuples": lambda graph, width=3: one_hot(graph, width, tuple),
+    "arrays": lambda graph, width=3: one_hot(graph, width, np.array),
+    "matrices": as_arrays,
+    "table": as_table,
+}
+
+
+@pytest.mark.parametrize("schema", [None, "all", X])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_one_hot_blocks_are_categories_in_each_format(layout, schema):
+    """Also of later graphs, in which a category and a column are new."""
+    graphs, later = labeled(30, 0), labeled(12, 1, labels=(0, 1, 2, 3))
+    batch = read_graphs([LAYOUTS[layout](x) for x in graphs], schema=schema)
+    expected = read_graphs(graphs)
+    assert batch.schema.node_categories == ("x",)
+    assert batch.attributes is None
+    np.testing.assert_array_equal(batch.labels, expected.labels)
+    assert batch.label_names == expected.label_names == (0, 1, 2)
+    new = read_graphs([LAYOUTS[layout](x, 4) for x in later], schema=batch.schema)
+    np.testing.assert_array_equal(new.labels, read_graphs(later).labels)
+    assert new.label_names == (0, 1, 2, 3)
+
+
+def test_bonds_and_graphs_have_one_hot_vectors_too():
+    graphs = labeled(20, 0)
+    for i, graph in enumerate(graphs):
+        graph.graph["site"] = [i % 3 == k for k in range(3)]
+        for k, edge in enumerate(graph.edges):
+            graph.edges[edge]["edge_attr"] = [1, 0] if k % 2 else [0, 1]
+    batch = read_graphs(graphs, schema="all")
+    assert batch.schema.edge_categories == ("edge_attr",)
+    assert batch.edge_label_names == (0, 1)
+    assert batch.schema.graph_categories == ("site",)
+    assert batch.graph_labels.tolist() == [i % 3 for i in range(20)]
+    assert batch.schema.edge_numbers == batch.schema.graph_numbers == ()
+
+
+@pytest.mark.parametrize(
+    ("row", "schema"),
+    [
+        ([1, 0, 0], GraphSchema(node_numbers="x")),
+        *[(row, None) for row in ([0, 0, 0], [1, 1, 0], [0, 0.5, 0.5], [2, 0, 0])],
+    ],
+)
+def test_what_is_named_as_numbers_and_a_block_with_one_other_row_stay_numbers(row, schema):
+    graphs = [one_hot(x) for x in labeled(20, 0)]
+    graphs[7].nodes[0]["x"] = row
+    batch = read_graphs(graphs, schema=schema)
+    assert (batch.labels, batch.schema.node_numbers) == (None, (("x", 3),))
+
+
+def test_a_column_is_no_category():
+    graphs = [with_data(graph, {"x": (1.0,)}) for graph in labeled(20, 0, labels="")]
+    assert read_graphs(graphs).schema.node_numbers == (("x", 1),)
+
+
+def test_rows_with_no_1_or_several_are_categories_that_nobody_has():
+    detector = GraphKDEDetector(random_state=0).fit([one_hot(x) for x in labeled(60, 0)])
+    graphs = [one_hot(x) for x in labeled(2, 1)]
+    graphs[0].nodes[0]["x"], graphs[1].nodes[0]["x"] = [0, 0, 0], [1, 0, 1]
+    batch = read_graphs(graphs, schema=detector.schema_)
+    assert {(), (0, 2)} <= set(batch.label_names)
+    with pytest.warns(UserWarning, match="labels that fit did not see"):
+        assert detector.predict(graphs).tolist() == [-1, -1]
+    graphs[1].nodes[0]["x"] = [0.5, 0.5, 0]
+    refused(r"graph 1, node 0 has the label \[0.5, 0.5, 0\] as 'x'", detector.read, graphs)
+
+
+def test_missing_vectors_are_a_category_of_their_own():
+    graphs = [one_hot(x) for x in labeled(20, 0)]
+    del graphs[3].nodes[0]["x"]
+    refused("graph 3, node 0 has no 'x'", read_graphs, graphs)
+    batch = read_graphs(graphs, schema=GraphSchema(missing="indicate"))
+    assert set(batch.label_names) == {None, 0, 1, 2}
+    again = read_graphs(graphs[3:4], schema=batch.schema)
+    assert again.label_names[again.labels[0]] is None

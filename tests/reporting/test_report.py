@@ -3,7 +3,6 @@
 import json
 import pickle
 import re
-from html.parser import HTMLParser
 
 import networkx as nx
 import numpy as np
@@ -26,7 +25,7 @@ from skgraphkde.explanation import (
 from skgraphkde.explanation.results import Judgement, judge
 from skgraphkde.reporting import nodes as page_nodes
 from skgraphkde.reporting import page, rendering
-from tests.conftest import random_graphs, with_data
+from tests.conftest import random_graphs, refused, warned, with_data
 from tests.detectors.test_base import EdgeCount
 from tests.reporting.conftest import NAMES, Parsed, draw_little
 from tests.test_contributions import Sums
@@ -63,6 +62,9 @@ def test_rows_are_the_verdicts_of_the_detector_the_oddest_first(detector, new, h
     n = (verdicts == -1).sum()
     assert parsed.texts["h1"] == [f"{n} of 7 graphs stand out"]
     assert 2 <= n < 7
+    reasons = results(detector, new)["reason"][order].fillna("nothing stands out clearly").tolist()
+    assert [x[2] for x in parsed.rows] == reasons
+    assert any(x.startswith("no strong sign") for x in reasons)
 
 
 def test_names_are_text_everywhere(html):
@@ -213,11 +215,8 @@ def test_the_nearest_usual_graph_is_beside_the_graph(listed):
 
 def test_notebooks_show_the_page(detector, new):
     page = skgraphkde.report(detector, new[:2], ["a", '"><script>'])
-    tags = []
-    parser = HTMLParser()
-    parser.handle_starttag = lambda tag, attributes: tags.append((tag, dict(attributes)["srcdoc"]))
-    parser.feed(page._repr_html_())
-    assert tags == [("iframe", page)]
+    [(tag, attributes)] = Parsed(page._repr_html_()).elements
+    assert (tag, attributes["srcdoc"]) == ("iframe", page)
 
 
 def test_the_page_fetches_nothing(html):
@@ -288,8 +287,7 @@ def test_the_same_graphs_make_the_same_page(detector, new, tmp_path, monkeypatch
 def test_a_page_that_exists_stays_if_a_graph_is_bad(detector, new, tmp_path):
     path = tmp_path / "page.html"
     path.write_text("old")
-    with pytest.raises(ValueError, match="graph 1"):
-        skgraphkde.report(detector, [new[0], nx.empty_graph(0)], path=path)
+    refused("graph 1", skgraphkde.report, detector, [new[0], nx.empty_graph(0)], path=path)
     assert [x.name for x in tmp_path.iterdir()] == ["page.html"]
     assert path.read_text() == "old"
 
@@ -310,16 +308,7 @@ def test_a_page_that_exists_stays_if_a_graph_is_bad(detector, new, tmp_path):
     ],
 )
 def test_wrong_arguments(detector, new, options, message):
-    with pytest.raises(ValueError, match=message):
-        skgraphkde.report(detector, new, **options)
-
-
-def test_the_page_and_the_frame_give_the_same_reasons(detector, new, html):
-    order = np.argsort(detector.score_samples(new), kind="stable")
-    frame = results(detector, new).iloc[order]
-    said = [x[2] for x in Parsed(html).rows]
-    assert said == frame["reason"].fillna("nothing stands out clearly").tolist()
-    assert any(x.startswith("no strong sign") for x in said)
+    refused(message, skgraphkde.report, detector, new, **options)
 
 
 def plant(seed, temp=20.0, kind="b"):
@@ -372,8 +361,7 @@ def test_colors_are_full_where_shares_are_larger_than_in_known_graphs(detector):
 
 
 def test_it_says_what_was_not_read():
-    with pytest.warns(UserWarning, match="not read"):
-        fitted = GraphKDEDetector().fit([plant(i) for i in range(20)])
+    fitted = warned("not read", GraphKDEDetector().fit, [plant(i) for i in range(20)])
     page = skgraphkde.report(fitted, [plant(50, temp=200.0)])
     (text,) = (x for x in Parsed(page).texts["p"] if x.startswith("Not read"))
     assert "node attribute 'temp'" in text
@@ -437,8 +425,7 @@ def test_the_page_has_the_smiles_of_molecules():
     detector = GraphKDEDetector(schema="molecule").fit(chains)
     odd = Chem.MolFromSmiles("[Na+].[O-]CC")
     odd.SetProp("_Name", "<b>ethanolate</b>")
-    with pytest.warns(UserWarning, match="labels that fit did not see"):
-        html = skgraphkde.report(detector, [odd])
+    html = warned("labels that fit did not see", skgraphkde.report, detector, [odd])
     assert "<h3>&lt;b&gt;ethanolate&lt;/b&gt;</h3>\n<p><code>CC[O-].[Na+]</code></p>" in html
     graphs = random_graphs(12)
     assert "<p><code>" not in skgraphkde.report(GraphKDEDetector().fit(graphs), graphs[:1])

@@ -80,6 +80,14 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     assert name.startswith("6 cases alike")
     assert browser.find_element(By.CLASS_NAME, "dt-info").text.endswith(" rows; a group is one")
 
+    # The filter finds members of groups.
+    field = browser.find_element(By.CSS_SELECTOR, ".dt-search input")
+    field.send_keys("c83")
+    until(lambda: len(browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")) == 1)
+    assert "6 cases alike" in browser.find_element(By.CSS_SELECTOR, "tr[data-details]").text
+    field.send_keys(*3 * [Keys.BACKSPACE])
+    until(lambda: len(browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")) == len(rows))
+
     # Round 1: the group is opened, and one of its members is marked; a normal graph, too.
     group.find_element(By.TAG_NAME, "button").click()
     members = browser.find_elements(By.CSS_SELECTOR, ".opened .members > li")
@@ -141,23 +149,22 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     assert browser.get_log("browser") == []
 
 
-def test_the_filter_finds_members_of_groups(browser, tables):  # noqa: F811
-    run(f"{FIND} -o page.html")
-    rows = opened(browser, tables)
-    n = len(rows)
-    field = browser.find_element(By.CSS_SELECTOR, ".dt-search input")
-    field.send_keys("c83")
-    until(lambda: len(browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")) < n)
-    [row] = browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")
-    assert "6 cases alike" in row.text
-
-
 @pytest.mark.parametrize("width", [1300, 390])
-def test_groups_fit_the_width(browser, tables, width):  # noqa: F811
+def test_groups_fit_the_width_and_mark_buttons_hide_nothing(browser, tables, width):  # noqa: F811
     run(f"{FIND} -o page.html")
+    text = (tables / "page.html").read_text()
+    text = text.replace("> anomaly</td>", "> anomaly <small>2 of 3</small></td>")
+    text = text.replace("</span> anomaly", "</span> anomaly <small>1 of 10</small>")
+    (tables / "page.html").write_text(text)
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     opened(browser, tables)
+    beyond = browser.execute_script("""
+        return [...document.querySelectorAll("tr[data-details] td > small")]
+            .filter((x) => x.textContent.includes(" of "))
+            .map((x) => x.getBoundingClientRect().right
+                - x.closest("tr").querySelector("button.mark").getBoundingClientRect().left)""")
+    assert max(beyond) <= 0
     for button in browser.find_elements(By.CSS_SELECTOR, "tr[data-details] button:not(.mark)"):
         browser.execute_script("arguments[0].click()", button)
     for summary in browser.find_elements(By.CSS_SELECTOR, ".opened .members summary"):
@@ -204,22 +211,3 @@ def test_any_name_makes_the_round_trip(browser, tmp_path, monkeypatch):  # noqa:
     files = GraphFiles(["x"], {}, {}, spans=False, skip_errors=False, quiet=True)
     assert found.of(names, files) == [1] * 22
     assert len(found.ranks) == 22
-
-
-def test_the_mark_buttons_hide_nothing_on_a_phone(browser, tables):  # noqa: F811
-    run(f"{FIND} -o page.html")
-    text = (tables / "page.html").read_text()
-    some = text.replace("> anomaly</td>", "> anomaly <small>2 of 3</small></td>")
-    some = some.replace("</span> anomaly", "</span> anomaly <small>1 of 10</small>")
-    (tables / "page.html").write_text(some)
-    size = {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": True}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    opened(browser, tables)
-    found = browser.execute_script("""
-        return [...document.querySelectorAll("tr[data-details] td > small")]
-            .filter((x) => x.textContent.includes(" of "))
-            .map((x) => x.getBoundingClientRect().right
-                - x.closest("tr").querySelector("button.mark").getBoundingClientRect().left)""")
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert found
-    assert max(found) <= 0
