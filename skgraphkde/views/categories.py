@@ -16,7 +16,7 @@ from skgraphkde._utils import progress
 from skgraphkde.features import values_in_use
 from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, category_words
+from skgraphkde.graphs.naming import bond_word, category_text, category_words
 from skgraphkde.graphs.refinement import hash64, messages, refined
 
 # Nodes or edges that a reason names.
@@ -594,14 +594,14 @@ def edge_words(names: Sequence[str], value: Any, noun: str) -> str:
     """
     if value is None:
         return f"{noun} without {names[0]}"
+    value = tuple(map(bond_word, value)) if len(names) > 1 else bond_word(value)
     return f"{compared_words(names, value)} {noun}"
 
 
-def edge_name(graphs: GraphBatch, code: int, start: str, end: str) -> str:
+def edge_name(graphs: GraphBatch, code: int, start: str, end: str, noun: str) -> str:
     """An edge by the code of its category and its ends: "single bond C - O", "pay -> post"."""
     ends = f"{start} -> {end}" if graphs.directed else " - ".join(sorted((start, end)))
     if graphs.edge_labels is None:
         return ends
-    schema = graphs.schema
-    kind = edge_words(schema.edge_categories, graphs.edge_label_names[code], schema.words.edge)
-    return f"{kind} {ends}"
+    value = graphs.edge_label_names[code]
+    return f"{edge_words(graphs.schema.edge_categories, value, noun)} {ends}"

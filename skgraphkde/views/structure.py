@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import ROUNDING, codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, usually
+from skgraphkde.graphs.naming import bond_word, category_text, usually
 from skgraphkde.graphs.refinement import by_frequency
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
@@ -269,7 +269,9 @@ class Statistics(View):
             columns = np.array([known.get(value, n - 1) for value in values], dtype=np.int64)
             counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
-            things = [category_text(name, value) if name else value for value in known]
+            of_edges = key.startswith("edge ")
+            said = [bond_word(value) if of_edges else value for value in known]
+            things = [category_text(name, value) if name else value for value in said]
             for thing, share in zip([*things, f"a rare {name or key}"], shares.T, strict=True):
                 text, form = (f"{noun} ({thing})", "share") if noun else (thing, "fact")
                 yield Statistic(text, share, 1 / max(totals.mean(), 1), form)
@@ -337,8 +339,8 @@ class Statistics(View):
         if statistic.form == "nodes":
             text = f"{round(share * n)} of {n} {statistic.name} ({own}); usually {known_range}"
         if what == "triangles":
-            ring = f"triangles (three {words.nodes} in a ring)"
-            count = f"{int(triangles(graph.underlying).sum())} {ring}"
+            k = int(triangles(graph.underlying).sum())
+            count = f"{k} triangle{'s' * (k != 1)} (three {words.nodes} all linked)"
             text = f"{count}, {own} of what the {words.edges} allow; usually {known_range}"
         return Reason(what, text, about=("edges" if what == "rounds" else what,))
 
