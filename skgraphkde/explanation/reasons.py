@@ -5,7 +5,6 @@ Each reason is said in words, with the nodes and edges that it concerns.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from typing import Any, NamedTuple
@@ -148,9 +147,8 @@ class Profiles:
         self.are_values = np.array([x.kind == "new" and x.what in single for x in self.columns])
         # Few known graphs are enough to say of a value that it is new, if none has one of its own.
         has_one = np.vstack([self.properties.known > 0, np.zeros(len(self.columns), dtype=bool)])
-        is_only = has_one.sum(axis=0) == has_one[self.reference]
-        is_only &= self.are_values & (self.values > 0)
-        strengths = np.where(is_only, np.maximum(strengths, WEAKEST), strengths)
+        is_only = (has_one.sum(axis=0) == has_one[self.reference]) & (self.values > 0)
+        strengths = np.maximum(strengths, WEAKEST * (is_only & self.are_values))
         self.strengths = np.minimum(strengths, STRONGEST).round(9) + 0.0  # not -0.0
         self.units = model.features.units()
         self.of_edges = self.properties.edge_means(self.graphs[:1]).keys()
@@ -357,9 +355,9 @@ class Profiles:
         n_known = self.model.n_training_graphs - (self.own[i] >= 0)
         of_all, seen = f" of {n_known} other {self.words.graphs}", list[str]()
         for name, n in n_of.items():
-            pair = re.fullmatch(rf"(.* with the same .*?)({HERE}.*)", name)
-            base, here = pair.groups() if pair else (name, "")  # here: of this graph only
-            seen.append(f"{base} ({how} {n}{'' if seen else of_all}){here}")
+            is_pair = " with the same " in name  # and a value of this graph only
+            base, here, who = name.partition(HERE) if is_pair else (name, "", "")
+            seen.append(f"{base} ({how} {n}{'' if seen else of_all}){here}{who}")
         return in_two_lines(start, seen)
 
     def _new(self, i: int, j: int, stated: Set[str]) -> Reason:
@@ -400,10 +398,9 @@ class Profiles:
             if 1 < n == len(index) and is_path:
                 start = f"{n + 1} {words.nodes} in an order never seen"
             names, codes = list(dict.fromkeys(names)), list(dict.fromkeys(codes))
-        if self.strengths[i, j] < WEAKEST:
-            known = self._known(i, j)
-            n_have = f"{np.count_nonzero(known > 0)} of {len(known)} {self.others} have such"
-            start += f" ({n_have})"
+        known = self._known(i, j)
+        if self.strengths[i, j] < WEAKEST and known.any():
+            start += f" ({np.count_nonzero(known)} of {len(known)} {self.others} have such)"
         text, more = in_two_lines(f"{start}: ", names)
         # Of one category with two values, the share of the other follows.
         about = (*facts, category) if category else facts
@@ -426,5 +423,5 @@ class Profiles:
         where, about = self._places(graph, kind, index), tuple(n_of)
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())
-        codes = list(dict.fromkeys(plain[x] for x in index))
-        return Reason(listed(codes, LISTED), text, *where, about, more)
+        codes = dict.fromkeys(plain[x] for x in index)
+        return Reason(listed([*codes], LISTED), text, *where, about, more)

@@ -18,7 +18,7 @@ from skgraphkde.detectors.groups import find_groups
 from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
 from skgraphkde.explanation.reasons import Profiles, RankedReason
-from skgraphkde.explanation.wording import LONGEST, as_fact, checked_names, in_two_lines
+from skgraphkde.explanation.wording import as_fact, checked_names, in_two_lines
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import encodable
@@ -68,11 +68,8 @@ class Judgement(NamedTuple):
             return "judged normal by you"
         if self.unusual:
             return self.unusual[0].text
-        start = "no strong sign; weak ones: "
         weak = [as_fact(x.text) for x in self.reasons[:N_WEAK] if x.strength > 0 or self.is_anomaly]
-        while len(weak) > 1 and len(start + ", ".join(weak)) > LONGEST:
-            weak.pop()  # they say themselves how many more there are of their own
-        return in_two_lines(start, weak)[0] if weak else None
+        return in_two_lines("no strong sign; weak ones: ", weak)[0] if weak else None
 
     @property
     def codes(self) -> str:

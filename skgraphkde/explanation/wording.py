@@ -11,18 +11,16 @@ import numpy as np
 
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import (
-    Words,
-    bond_word,
-    category_text,
-    category_verb,
-    legible,
-    shown,
-    usually,
-)
+from skgraphkde.graphs.naming import Words, category_text, category_verb, legible, shown, usually
 from skgraphkde.graphs.random_walks import STEPS
 from skgraphkde.graphs.schema import FittedSchema
-from skgraphkde.views.categories import CategoryCounts, compared_words, edge_name, edge_words
+from skgraphkde.views.categories import (
+    CategoryCounts,
+    compared_words,
+    edge_name,
+    edge_words,
+    with_bond,
+)
 
 # Characters of a reason: two lines. The rest opens.
 LONGEST = 160
@@ -105,7 +103,8 @@ def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
         for k, value in enumerate((*groups.categories, *("",) * groups.has_others) or ("",)):
             kind = ""
             if k < len(groups.categories):
-                kind = f" ({', '.join(_edge_categories(schema.edge_categories, value))})"
+                kinds = _edge_categories(schema.edge_categories, value)
+                kind = f" ({with_bond(', '.join(kinds))})"
             elif groups.categories:
                 kind = " of other kinds"
             fact = f"edge {noun}" if form == "mean" else f"{form}: {noun}{kind}"
@@ -141,10 +140,8 @@ def feature_words(
         if not k:
             return f"no {words.node} {ONE[verb]} {rest}; {have} one"
         if not n_have and feature.fact not in ("degrees", "isolated nodes"):
-            value = f"no {rest}" if verb == "lack" else rest
-            return (
-                f"never seen in {len(known)} {others}: {value} ({k} of {words.counted(n, 'node')})"
-            )
+            value = f"{'no ' * (verb == 'lack')}{rest} ({k} of {words.counted(n, 'node')})"
+            return f"never seen in {len(known)} {others}: {value}"
         verb = ONE[verb] if k == 1 else verb
         return f"{k} of {words.counted(n, 'node')} ({number}) {verb} {rest}; usually {known_range}"
     if form == "missing":
@@ -164,6 +161,7 @@ def feature_words(
 
 def as_fact(text: str) -> str:
     """A reason as one of several facts in a sentence: "7 nodes (usually 5 to 6)"."""
+    text = re.sub(r", and \d+ more$", ", ...", text)
     return re.sub(r"; ((?:usually|higher than|lower than) [^;']*)$", r" (\1)", text)
 
 
@@ -218,7 +216,7 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts, words: Word
     if category:
         values = graph.values_by_category(element)[category]
         texts = [category_text(category, value) for value in values]
-        if (element, category) == ("edge", "label"):
+        if (element, category) == ("edge", "label"):  # which has no name
             texts = [edge_words([category], value, words.edge) for value in values]
     else:
         texts = [compared_words(graph.schema.node_categories, x) for x in graph.label_names]
@@ -275,7 +273,7 @@ def _surrounding_names(
 def _edge_categories(names: Sequence[str], value: Any) -> list[str]:
     """The category of an edge by itself, or its categories, in words."""
     values = value if len(names) > 1 else (value,)
-    return [category_text(name, bond_word(x)) for name, x in zip(names, values, strict=True)]
+    return [category_text(*x) for x in zip(names, values, strict=True)]
 
 
 def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:

@@ -14,8 +14,6 @@ import numpy as np
 
 # Characters of a name among others.
 LONGEST = 100
-# Bonds, as RDKit names them, and people do not.
-BONDS = ("SINGLE", "DOUBLE", "TRIPLE", "AROMATIC")
 # What nine in ten have is between these quantiles, and usual.
 USUAL = (0.05, 0.95)
 # A number this many times smaller than another beside it is 0 but for rounding.
@@ -49,10 +47,9 @@ def shown(name: Any, most: int = LONGEST) -> str:
     """
     text = name if isinstance(name, str) else str(name)
     text = printable(text[: most + 1])
-    if len(text) <= most:
-        return text
     words = text.rpartition(" ")[0].rstrip(" ,;:-(")
-    return f"{words if 2 * len(words) > most else text[:most]}..."
+    cut = words if 2 * len(words) > most else text[:most]
+    return text if len(text) <= most else f"{cut}..."
 
 
 def number(x: float, digits: int = 3) -> str:
@@ -147,17 +144,14 @@ def legible(value: Any) -> str:
 
     Examples
     --------
-    >>> legible("org:resource"), legible(-1), legible("x, kind=B"), legible("A "), legible("A - B")
-    ('org:resource', '-1', "'x, kind=B'", "'A '", "'A - B'")
+    >>> legible("org:resource"), legible(-1), legible("x, kind=B"), legible("A "), legible("A; B")
+    ('org:resource', '-1', "'x, kind=B'", "'A '", "'A; B'")
+    >>> legible("SINGLE"), legible("A - B")
+    ('SINGLE', "'A - B'")
     """
     text = str(value)
     is_quoted = re.search(r"^\s|\s$|, |; |=| \(| -|- |^(no|not) ", text)
     return text if any(map(str.isalnum, text)) and not is_quoted else f"'{text}'"
-
-
-def bond_word(value: Any) -> Any:
-    """The category of an edge, as people say it, if it is a bond: "single" for "SINGLE"."""
-    return value.lower() if value in BONDS else value
 
 
 def category_words(names: Sequence[str], value: Any) -> str:

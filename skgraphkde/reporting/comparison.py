@@ -11,7 +11,7 @@ import numpy as np
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.results import Judgement
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import bond_word, category_text, legible, number, shown
+from skgraphkde.graphs.naming import category_text, legible, number, shown
 
 # Graphs are about as large if one has at most so many times as many nodes as the other.
 SIZE = 1.5
@@ -161,8 +161,7 @@ def _counts(graph: GraphBatch) -> Counter[str]:
         codes, n = np.unique([] if labels is None else labels, return_counts=True)
         for name, values in by_category.items():
             for code, n_of_code in zip(codes.astype(int).tolist(), n.tolist(), strict=True):
-                value = bond_word(values[code]) if part == "edge" else values[code]
-                text = _category(name, value, is_single=len(by_category) == 1)
+                text = _category(name, values[code], is_single=len(by_category) == 1)
                 if text:
                     found[shown(text) + noun] += n_of_code // n_rows
     return found

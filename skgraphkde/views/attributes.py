@@ -49,9 +49,6 @@ ALIKE = 1e-3
 # Rows of the shares of missing numbers.
 GAPS = "gaps"
 
-# Characters that say in a reason what kind of node or edge it is about.
-LONGEST_KIND = 50
-
 
 class _Rows(NamedTuple):
     """Numbers of nodes, of edges, or of graphs, one row for each."""
@@ -298,10 +295,8 @@ class Numbers(View):
         like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
         if len(points.kinds):
             some = f"{like} of" if len(told) == 1 else "of"  # two lines are too short for all
-            like = f"{some} less common kinds"
-            if code:
-                kind = self._kind(graph, part, place) if len(told) == 1 else ""
-                like = f"of its kind{kind}"
+            kind = self._kind(graph, part, place) if len(told) == 1 else ""
+            like = f"of its kind{kind}" if code else f"{some} less common kinds"
         said, ranges = [], []
         for j in told:
             _, known_range = usual(values[j], low[j], high[j])
@@ -377,17 +372,16 @@ class Numbers(View):
 
     def _kind(self, graph: GraphBatch, part: str, place: int) -> str:
         """These categories of a node, or of the ends of an edge: " (person=Ann -> person=Bob)"."""
-        finer, nodes = self._finer(part), [place]
-        if not finer:
-            return ""
-        if part == "edge":
-            nodes = [int(graph.source_of_arc[place]), int(graph.adjacency.indices[place])]
-        values, texts = graph.values_by_category("node"), []
-        for code in np.asarray(graph.labels)[nodes].tolist():
-            texts.append(", ".join(category_text(name, values[name][code]) for name in finer))
+        finer, texts = self._finer(part), list[str]()
+        ends = graph.source_of_arc, graph.adjacency.indices
+        for node in [x[place] for x in ends] if part == "edge" else [place]:
+            said = []
+            for name in finer:
+                value = graph.values_by_category("node")[name][graph.labels[node]]
+                said.append(category_text(name, value))
+            texts.append(", ".join(said))
         between = " -> " if graph.directed else " - "
-        text = f" ({between.join(texts)})"
-        return text if len(text) <= LONGEST_KIND else ""
+        return f" ({between.join(texts)})" if finer else ""
 
 
 def _farthest(rows: _Rows, chosen: np.ndarray, known: NumberPoints) -> np.ndarray:

@@ -6,6 +6,7 @@ if they are new, and how frequent they are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -16,9 +17,11 @@ from skgraphkde._utils import progress
 from skgraphkde.features import values_in_use
 from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import bond_word, category_text, category_words
+from skgraphkde.graphs.naming import category_text, category_words
 from skgraphkde.graphs.refinement import hash64, messages, refined
 
+# Bonds, as RDKit names them, and people do not.
+BONDS = r"^(SINGLE|DOUBLE|TRIPLE|AROMATIC)(?=$|,| \()"
 # Nodes or edges that a reason names.
 LISTED = 5
 # Where a larger share of the references' edges is new by a category, it counts by itself only; so
@@ -594,8 +597,12 @@ def edge_words(names: Sequence[str], value: Any, noun: str) -> str:
     """
     if value is None:
         return f"{noun} without {names[0]}"
-    value = tuple(map(bond_word, value)) if len(names) > 1 else bond_word(value)
-    return f"{compared_words(names, value)} {noun}"
+    return f"{with_bond(compared_words(names, value))} {noun}"
+
+
+def with_bond(text: str) -> str:
+    """The categories of an edge, with small letters for a bond: "single" for "SINGLE"."""
+    return re.sub(BONDS, lambda bond: bond[0].lower(), text)
 
 
 def edge_name(graphs: GraphBatch, code: int, start: str, end: str, noun: str) -> str:

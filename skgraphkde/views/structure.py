@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import ROUNDING, codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import bond_word, category_text, usually
+from skgraphkde.graphs.naming import category_text, usually
 from skgraphkde.graphs.refinement import by_frequency
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
@@ -269,9 +269,7 @@ class Statistics(View):
             columns = np.array([known.get(value, n - 1) for value in values], dtype=np.int64)
             counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
-            of_edges = key.startswith("edge ")
-            said = [bond_word(value) if of_edges else value for value in known]
-            things = [category_text(name, value) if name else value for value in said]
+            things = [category_text(name, value) if name else value for value in known]
             for thing, share in zip([*things, f"a rare {name or key}"], shares.T, strict=True):
                 text, form = (f"{noun} ({thing})", "share") if noun else (thing, "fact")
                 yield Statistic(text, share, 1 / max(totals.mean(), 1), form)
