@@ -49,6 +49,9 @@ ALIKE = 1e-3
 # Rows of the shares of missing numbers.
 GAPS = "gaps"
 
+# Characters that say in a reason of what kind a node or edge is.
+LONGEST_KIND = 40
+
 
 class _Rows(NamedTuple):
     """Numbers of nodes, of edges, or of graphs, one row for each."""
@@ -372,16 +375,13 @@ class Numbers(View):
 
     def _kind(self, graph: GraphBatch, part: str, place: int) -> str:
         """These categories of a node, or of the ends of an edge: " (person=Ann -> person=Bob)"."""
-        finer, texts = self._finer(part), list[str]()
+        finer, values, texts = self._finer(part), graph.values_by_category("node"), list[str]()
         ends = graph.source_of_arc, graph.adjacency.indices
         for node in [x[place] for x in ends] if part == "edge" else [place]:
-            said = []
-            for name in finer:
-                value = graph.values_by_category("node")[name][graph.labels[node]]
-                said.append(category_text(name, value))
+            said = (category_text(name, values[name][graph.labels[node]]) for name in finer)
             texts.append(", ".join(said))
-        between = " -> " if graph.directed else " - "
-        return f" ({between.join(texts)})" if finer else ""
+        text = f" ({(' -> ' if graph.directed else ' - ').join(texts)})"
+        return text if finer and len(text) <= LONGEST_KIND else ""
 
 
 def _farthest(rows: _Rows, chosen: np.ndarray, known: NumberPoints) -> np.ndarray:
