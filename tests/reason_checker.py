@@ -31,7 +31,7 @@ def is_close(text, value):
 
 def as_one(text):
     """A value that reads as several, in quotes and as one word, as the reader replaces it."""
-    reads_as_several = isinstance(text, str) and re.search(r", | -> |=| \(|^\s|\s$", text)
+    reads_as_several = isinstance(text, str) and re.search(r", |; | -> |=| \(|^\s|\s$", text)
     return "'" + re.sub(r"\W", "_", text) + "'" if reads_as_several else text
 
 
@@ -237,8 +237,9 @@ class Checker:
 
     def _edge_kinds(self, data):
         """An edge by each of its categories, and last by all."""
-        texts = [said(data, name) for name in self.schema.edge_categories]
-        return [*texts, f"{texts[0]} ({', '.join(texts[1:])})"] if len(texts) > 1 else texts
+        names = self.schema.edge_categories
+        texts = [said(data, name) for name in names]
+        return [*texts, self._kind(data).rstrip()] if names else []
 
     def _things(self, graph):
         """All names of nodes, edges and the graph that reasons can write."""
@@ -420,11 +421,22 @@ class Checker:
             return "of whom?"
         return self._counted(names, True)
 
-    def lacking(self, names):
-        return self._counted(names, False)
+    def new_share(self, others, what, own, total):
+        what = re.sub("^no ", "lack ", what) if re.match(r"no (?!neighbors)", what) else what
+        what = what if what.startswith("lack ") else f"are {what}"
+        if any(self._has(x, what) for x in self.others) or int(others) != len(self.others):
+            return "others have it"
+        found = self._has(self.graph, what), len(self.graph)
+        return None if found == (int(own), int(total)) else f"{own} of {total} are {found}"
 
-    def new(self, names, n=None, steps=None):
+    def lacking(self, names):
+        named = "node with |node |" + ("(?!)" if self.schema.edge_categories else "edge ")
+        return self._counted(re.sub(f"^(?:{named})", "", names), False)
+
+    def new(self, names, n=None, steps=None, have=None, total=None):
         """Names of new parts; ways of several edges are as many names."""
+        if total and not 0 <= int(have) < int(total) == len(self.others):
+            return f"{have} of {total}"
         own = self._things(self.graph)
         others = {name for x in self.others for name in self._things(x)}
         is_all = not re.search(r", and \d+ more$", names)
@@ -450,7 +462,7 @@ class Checker:
                 written = {self._edge_name(self.graph, u, v, names) for names in self.tables}
                 kinds = self._edge_kinds(self.graph.edges[u, v])
                 new = {x for x in kinds[: len(self.schema.edge_categories)] if x not in others}
-                if written & set(edges) or (kinds and (new or {kinds[-1]}) <= set(edges)):
+                if written & set(edges) or (kinds and (new or {kinds[-1]}) & set(edges)):
                     count += 1
                     ends |= {u, v}
             if steps and not (self.directed and len(ends) == int(steps)):
@@ -556,18 +568,21 @@ class Checker:
                 few = {kind for kind, n in n_of.items() if n < FEWEST[part]}
                 if is_rare != any(n >= FEWEST[part] for n in n_of.values()):
                     return f"{name} is {'not ' if is_rare else ''}that of a less common kind"
-                if "like it" in f"{of_all} {of_item} {why}":
-                    return "none is like it"
+                if "its kind" in f"{of_all} {of_item} {why}":
+                    return "none is of its kind"
                 known = [x.get(name) for kind, x, _ in rows if kind in few]
             if stated:
                 like = re.search(rf" in (\d+) {LIKE}$", stated)
+                said = re.search(r" of its kind \((.*)\)$", stated)
+                for x in re.split(", | -> | - ", said[1]) if said else ():
+                    if x.partition("=")[2] not in str(own["kind of it"]):
+                        return f"{x} is not in {own['kind of it']}"
                 n_given = sum(x is not None for x in known)
                 if like and number(like[1]) != n_given:
-                    return f"{like[1]} like it are {n_given}"
-                names = {"node": self.schema.node_categories, "edge": self.together, "graph": ()}
-                if not like and any(name != self.named for name in names[part]):
+                    return f"{like[1]} of its kind are {n_given}"
+                if not like and self._is_finer(part, where):
                     return "the range of which?"
-                found = self._range(re.sub("^usually | in .*$", "", stated), known, given)
+                found = self._range(re.sub(r"^usually | in \d+ .*$", "", stated), known, given)
                 if found:
                     return found
             elif why and "usual" in why:
@@ -651,7 +666,11 @@ def _usually():
     return USUALLY.replace("usually (", f"(?:usually )?(?P<usually>{rank}|", 1)
 
 
-LIKE = r"(?:like it|nodes|edges|graphs|(?:(?:nodes|edges|graphs) )?of a less common \w+)"
+LIKE = (
+    r"(?:of its kind(?: \(.*\))?|nodes|edges|graphs|"
+    r"(?:(?:nodes|edges|graphs) )?of less common kinds)"
+)
+HAVE = r"(?: \((?P<have>\d+) of (?P<total>\d+) other graphs have such\))?"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"
@@ -698,16 +717,19 @@ Checker.PATTERNS = [
         Checker.statistic,
     ),
     (
-        rf"(?P<n>\d+) triangles \(three nodes in a ring\), {OWN} of what the edges allow; "
+        rf"(?P<n>\d+) triangles? \(three nodes all linked\), {OWN} of what the edges allow; "
         rf"{_usually()}",
         Checker.triangles,
     ),
     (r"(?P<how>rare|unusual): (?P<names>.+)", Checker.rare),
-    (r"no edge (?P<names>.+ \(unlike .+\).*)", Checker.lacking),
-    (r"no node (?:with )?(?P<names>.+ \(unlike .+\).*)", Checker.lacking),
-    (r"never seen: (?P<names>.+)", Checker.new),
-    (r"(?P<n>\d+) edges never seen: (?P<names>.+)", Checker.new),
-    (r"(?P<steps>\d+) nodes in an order never seen: (?P<names>.+)", Checker.new),
+    (r"no (?P<names>.+ \(unlike .+\).*)", Checker.lacking),
+    (
+        rf"never seen in (?P<others>\d+) other graphs: (?P<what>.+) \(({OF}) nodes?\)",
+        Checker.new_share,
+    ),
+    (rf"never seen{HAVE}: (?P<names>.+)", Checker.new),
+    (rf"(?P<n>\d+) edges never seen{HAVE}: (?P<names>.+)", Checker.new),
+    (rf"(?P<steps>\d+) nodes in an order never seen{HAVE}: (?P<names>.+)", Checker.new),
     (
         rf"{OWN} of surroundings in common with the most similar graph, .+; {_usually()}",
         Checker.most_similar,

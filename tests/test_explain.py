@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks import typed
 from skgraphkde import GraphKDEDetector, GraphSchema
-from skgraphkde.explanation import explain, nearest_references, view_surprises
+from skgraphkde.explanation import explain, nearest_references, results, view_surprises
 from skgraphkde.explanation.results import groups_of
 from tests.conftest import fitted_to, random_graphs, with_data
 
@@ -39,6 +39,47 @@ def test_what_reasons_are_about_does_not_depend_on_the_words_of_the_user():
     assert plain["what"].isin(["degrees", "rounds", "triangles", "sinks", "sources"]).any()
     assert plain["what"].tolist() == called["what"].tolist()
     assert plain["reason"].tolist() != called["reason"].tolist()
+
+
+@pytest.mark.filterwarnings("ignore:edge")
+@pytest.mark.parametrize(
+    ("bonds", "what", "reason"),
+    [
+        (["SINGLE", "TRIPLE", "DOUBLE"], "triple edge", "never seen: triple link"),
+        (
+            ["SINGLE"] * 3,
+            "double edge C - C",
+            "no double link C - C (unlike 30 of 30 other graphs)",
+        ),
+    ],
+)
+def test_an_edge_has_its_noun_once_and_a_code_without_it(bonds, what, reason):
+    def graph(kinds):
+        return with_data(nx.path_graph(len(kinds) + 1), {"label": "C"}, {"label": kinds})
+
+    known = [graph(["SINGLE", "DOUBLE", *["SINGLE"] * (n % 30 + 1)]) for n in range(30)]
+    detector = GraphKDEDetector(
+        schema=GraphSchema(edge_categories="label", call={"nodes": "atoms"})
+    )
+    first = explain(detector.fit(known), [graph(bonds)]).iloc[0]
+    assert (first.what, first.reason) == (what, reason)
+
+
+@pytest.mark.filterwarnings("ignore:node")
+def test_a_value_that_none_has_is_no_weak_sign_however_few_are_known():
+    def graph(seed, first="x"):
+        rng = np.random.default_rng(200 + seed)
+        nodes = {
+            "kind": [first, *rng.choice(list("xy"), 5)],
+            "who": list(rng.choice(list("abcd"), 6)),
+        }
+        edges = {"via": list(rng.choice(list("mn"), 6))}
+        return with_data(nx.gnm_random_graph(6, 6, seed=seed), nodes, edges)
+
+    schema = GraphSchema(node_categories=("kind", "who"), edge_categories="via")
+    detector = GraphKDEDetector(schema=schema, max_references=4)
+    detector.fit([graph(seed) for seed in range(20)])
+    assert results(detector, [graph(99, "NEW")])["reason"][0] == "never seen: kind=NEW"
 
 
 @pytest.mark.filterwarnings("ignore:node labels that fit did not see", "ignore:not read")
@@ -226,7 +267,7 @@ TWO_NEW, IN_TURN, IN_ORDER = [(0, 2), (3, 5)], [(0, 2), (2, 0)], [(0, 2), (2, 3)
         (ONE_IN_TEN, nx.Graph({0: [1], 2: []}), {}, "number of separate pieces: ", AT_ALL),
         (MAIL, mail(60, via="ODD", mode="m"), OF_MAIL, "never seen: via=ODD$", "^$"),
         (MAIL, mail(60, via="ODD", mode="NEW"), OF_MAIL, "never seen: via=ODD$", "^$"),
-        (MAIL, mail(60, via="a", mode="n"), OF_MAIL, r"never seen: via=a \(mode=n\)$", "^$"),
+        (MAIL, mail(60, via="a", mode="n"), OF_MAIL, r"never seen: a \(mode=n\) edge$", "^$"),
         (LINES, triples(1, nx.Graph, TWO_NEW), {}, "2 edges never seen: a - z$", "^$"),
         (ARROWS, triples(1, nx.DiGraph, IN_TURN), {}, "2 edges never seen: a -> z -> a$", "^$"),
         (

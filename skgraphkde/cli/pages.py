@@ -158,7 +158,8 @@ def _echo_anomalies(
     for i in new:
         line = f"{shown(names[i], BRIEF)}: {shown(judged[i].why, BRIEF)}"
         for members, shared in groups:
-            if i in members:
+            # What was never seen is this one's alone.
+            if i in members and not (judged[i].unusual and judged[i].unusual[0].kind == "new"):
                 others = [names[k] for k in members if detector.verdicts_[k] == 0]
                 line = f"{len(others)} alike ({listed(others, 3)}): {shown(shared, BRIEF)}"
         lines[line] = None

@@ -148,7 +148,7 @@ def _pairs(graphs: GraphBatch, vocabulary: Vocabulary, name: str, values: tuple)
 
     def words(i: int) -> str:
         u, v, code = pairs[:, i].tolist()
-        return edge_name(graphs, code, texts[u], texts[v])
+        return edge_name(graphs, code, texts[u], texts[v], graphs.schema.words.edge)
 
     return Things(_owners(thing.ravel(), graphs.graph_of_arc, len(graphs)), words)
 

@@ -14,7 +14,7 @@ from skgraphkde.detectors.model import GraphModel, references_of
 from skgraphkde.explanation.tails import Tails
 from skgraphkde.explanation.wording import Feature, features_in_words, part_names
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import USUAL
+from skgraphkde.graphs.naming import USUAL, Words
 from skgraphkde.views.base import Context, Property, View
 from skgraphkde.views.categories import OFTEN_NEW, means
 
@@ -226,7 +226,7 @@ class Properties:
             found[kind] = Common(colors, table.n_graphs[is_common], first, ends)
         return found
 
-    def name_of(self, kind: str, i: int) -> str:
+    def name_of(self, kind: str, i: int, words: Words) -> str:
         """The name of what nearly all training graphs have, by its position in `common`."""
         counts, graphs = self.counts, self.references
         part = int(self.common[kind].first[i])
@@ -235,7 +235,7 @@ class Properties:
         start = (
             graphs.adjacency.indptr[graphs.node_ptr[graph]] if of_edges else graphs.node_ptr[graph]
         )
-        return part_names(graphs[graph], kind, counts)[part - int(start)]
+        return part_names(graphs[graph], kind, counts, words)[part - int(start)]
 
     def lacking(
         self, graphs: GraphBatch, parts: list[tuple[str, np.ndarray, np.ndarray]]

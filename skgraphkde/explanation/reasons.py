@@ -22,7 +22,7 @@ from skgraphkde.explanation.wording import (
     ways,
 )
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import encodable, listed, shown, usual_range, usually
+from skgraphkde.graphs.naming import Words, encodable, listed, shown, usual_range, usually
 from skgraphkde.views.base import Context, Reason
 from skgraphkde.views.categories import LISTED, places
 
@@ -40,6 +40,8 @@ POINTED = ("new", "rare", "extreme")
 SELDOM = ("new", "rare")
 # A usual number is told if it is beyond so large a share of the known ones.
 FAR = 0.75
+# The words for programs, whatever people say.
+PLAIN = Words()
 # No reason, after all.
 NONE = Reason("", "")
 # Weaker reasons are nothing unusual, such as those in the usual ranges.
@@ -135,7 +137,6 @@ class Profiles:
             )
             self.values[others], self.raw[others] = values, tails.raw(values, least)
             strengths[others] = tails.strengths(self.raw[others])
-        self.strengths = np.minimum(strengths, STRONGEST)
         self.plain = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
         self.words = self.properties.words
         is_sample = len(self.properties.known) < model.n_training_graphs
@@ -144,6 +145,11 @@ class Profiles:
         self.weights = np.minimum(self.plain * constant, NEVER_SEEN)
         single = {x for x, (_, category) in self.properties.counts.about.items() if category}
         self.are_values = np.array([x.kind == "new" and x.what in single for x in self.columns])
+        # Few known graphs are enough to say of a value that it is new, if none has one of its own.
+        has_one = np.vstack([self.properties.known > 0, np.zeros(len(self.columns), dtype=bool)])
+        is_only = (has_one.sum(axis=0) == has_one[self.reference]) & (self.values > 0)
+        strengths = np.maximum(strengths, WEAKEST * (is_only & self.are_values))
+        self.strengths = np.minimum(strengths, STRONGEST).round(9) + 0.0  # not -0.0
         self.units = model.features.units()
         self.of_edges = self.properties.edge_means(self.graphs[:1]).keys()
 
@@ -154,7 +160,7 @@ class Profiles:
         says. A reason is left out if those before it state most of its facts, or if the number is
         in the usual range that it would state.
         """
-        strengths = self.strengths[i].round(9)
+        strengths = self.strengths[i]
         weighted, is_unusual = strengths * self.weights, strengths >= WEAKEST
         order = np.lexsort([-self.raw[i], -self.plain, -weighted, ~self.are_values, ~is_unusual])
         order = order[strengths[order] > 0]
@@ -187,7 +193,7 @@ class Profiles:
             about = set(reason.about or (reason.what,))
             if reason.text and 2 * len(about - stated) >= len(about):
                 stated |= about
-                found.append(self._ranked(j, reason, float(self.strengths[i, j].round(9))))
+                found.append(self._ranked(j, reason, float(self.strengths[i, j])))
             if len(found) == most:
                 break
         return found
@@ -329,22 +335,28 @@ class Profiles:
         lacks = properties.lacking(graph, list(properties.counts.parts(graph)))
         index = np.flatnonzero(lacks[kind])
         index = index[np.argsort(-n_graphs[index], kind="stable")]
-        names = [properties.name_of(kind, x) for x in index.tolist()]
+        names, plain = (
+            [properties.name_of(kind, x, words) for x in index.tolist()]
+            for words in (self.words, PLAIN)
+        )
         element, category = properties.counts.about[kind]
-        noun = getattr(self.words, element)
-        noun += " with" if category not in ("", "label") else ""
+        noun = f"{getattr(self.words, element)} "
+        if element == "edge" and properties.counts.vocabulary.edge_labels:
+            noun = ""  # their names have it
+        noun += "with " if category not in ("", "label") else ""
         text, more = self._seen(
-            f"no {noun} ", "unlike", dict(zip(names, n_graphs[index], strict=True)), i
+            f"no {noun}", "unlike", dict(zip(names, n_graphs[index], strict=True)), i
         )
         about = tuple(properties.facts.get(name, name) for name in names)
-        return Reason(listed(names, LISTED), text, about=about, more=more)
+        return Reason(listed(plain, LISTED), text, about=about, more=more)
 
     def _seen(self, start: str, how: str, n_of: dict[str, int], i: int) -> tuple[str, str]:
         """Names, each with the number of other training graphs that have it."""
         n_known = self.model.n_training_graphs - (self.own[i] >= 0)
         of_all, seen = f" of {n_known} other {self.words.graphs}", list[str]()
         for name, n in n_of.items():
-            base, here, who = name.partition(HERE)  # of this graph only
+            is_pair = " with the same " in name  # and a value of this graph only
+            base, here, who = name.partition(HERE) if is_pair else (name, "", "")
             seen.append(f"{base} ({how} {n}{'' if seen else of_all}){here}{who}")
         return in_two_lines(start, seen)
 
@@ -360,15 +372,18 @@ class Profiles:
                 for x in counts.surroundings
                 if counts.known[x].is_new(tables[x], own)[index].all()
             )
-        texts = part_names(graph, kind, counts)
+        texts, plain = (part_names(graph, kind, counts, x) for x in (words, PLAIN))
         element, category = counts.about[kind]
         odd = {x: f"odd edge {x}" for x in index.tolist() if element == "edge"}
         index = np.array([x for x in odd if odd[x] not in stated] or index)
-        names = [name for name, _ in Counter(texts[x] for x in index).most_common()]
+        names, codes = (
+            [name for name, _ in Counter(of[x] for x in index).most_common()]
+            for of in (texts, plain)
+        )
         start, facts = "never seen", tuple(odd.values()) or tuple(names)
         if element == "edge":
             if graph.directed and not category:
-                names = ways(graph, kind, counts, index)
+                names, codes = (ways(graph, kind, counts, x, index) for x in (words, PLAIN))
             told = {texts[x] for x in index}
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
@@ -382,20 +397,24 @@ class Profiles:
             )
             if 1 < n == len(index) and is_path:
                 start = f"{n + 1} {words.nodes} in an order never seen"
-            names = list(dict.fromkeys(names))
+            names, codes = list(dict.fromkeys(names)), list(dict.fromkeys(codes))
+        known = self._known(i, j)
+        if self.strengths[i, j] < WEAKEST and known.any():
+            start += f" ({np.count_nonzero(known)} of {len(known)} {self.others} have such)"
         text, more = in_two_lines(f"{start}: ", names)
         # Of one category with two values, the share of the other follows.
         about = (*facts, category) if category else facts
         if kind in counts.surroundings:
             about = ("surroundings",)
         where = self._places(graph, kind, index)
-        return Reason(listed(names, LISTED), text, *where, about, more)
+        return Reason(listed(codes, LISTED), text, *where, about, more)
 
     def _rare(self, i: int, j: int) -> Reason:
         kind, counts = self.columns[j].what, self.properties.counts
         graph, keys, own, once = self._parts(i, j)
         is_rare, n_graphs = self.properties.rare_parts(graph, kind, keys, own)
-        index, texts = np.flatnonzero(once & is_rare), part_names(graph, kind, counts)
+        texts, plain = (part_names(graph, kind, counts, x) for x in (self.words, PLAIN))
+        index = np.flatnonzero(once & is_rare)
         index = index[np.argsort(n_graphs[index], kind="stable")]
         few = index[n_graphs[index] <= max(FEWEST * self.model.n_training_graphs, 1)]
         start, index = ("rare: ", few) if len(few) else ("unusual: ", index)
@@ -404,4 +423,5 @@ class Profiles:
         where, about = self._places(graph, kind, index), tuple(n_of)
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())
-        return Reason(listed(list(n_of), LISTED), text, *where, about, more)
+        codes = dict.fromkeys(plain[x] for x in index)
+        return Reason(listed([*codes], LISTED), text, *where, about, more)

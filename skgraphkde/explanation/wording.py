@@ -14,7 +14,13 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import Words, category_text, category_verb, legible, shown, usually
 from skgraphkde.graphs.random_walks import STEPS
 from skgraphkde.graphs.schema import FittedSchema
-from skgraphkde.views.categories import CategoryCounts, compared_words, edge_name, edge_words
+from skgraphkde.views.categories import (
+    CategoryCounts,
+    compared_words,
+    edge_name,
+    edge_words,
+    with_bond,
+)
 
 # Characters of a reason: two lines. The rest opens.
 LONGEST = 160
@@ -97,7 +103,8 @@ def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
         for k, value in enumerate((*groups.categories, *("",) * groups.has_others) or ("",)):
             kind = ""
             if k < len(groups.categories):
-                kind = f" ({', '.join(_edge_categories(schema.edge_categories, value))})"
+                kinds = _edge_categories(schema.edge_categories, value)
+                kind = f" ({with_bond(', '.join(kinds))})"
             elif groups.categories:
                 kind = " of other kinds"
             fact = f"edge {noun}" if form == "mean" else f"{form}: {noun}{kind}"
@@ -126,11 +133,15 @@ def feature_words(
     """
     form, what, k = feature.form, feature.words, round(own * n)
     number, known_range = usually(own, known, percent=form in ("share", "missing", "walk"))
-    others = f"{np.count_nonzero(known > 0)} of {len(known)} {others} have"
+    n_have = np.count_nonzero(known > 0)
+    have = f"{n_have} of {len(known)} {others} have"
     if form == "share":
         verb, _, rest = what.partition(" ")
         if not k:
-            return f"no {words.node} {ONE[verb]} {rest}; {others} one"
+            return f"no {words.node} {ONE[verb]} {rest}; {have} one"
+        if not n_have and feature.fact not in ("degrees", "isolated nodes"):
+            value = f"{'no ' * (verb == 'lack')}{rest} ({k} of {words.counted(n, 'node')})"
+            return f"never seen in {len(known)} {others}: {value}"
         verb = ONE[verb] if k == 1 else verb
         return f"{k} of {words.counted(n, 'node')} ({number}) {verb} {rest}; usually {known_range}"
     if form == "missing":
@@ -141,7 +152,7 @@ def feature_words(
         return f"{number} of random trips over {what} end where they began; usually {known_range}"
     if form == "count":
         if not k:
-            return f"no {words.edge}{feature.kind}; {others} one"
+            return f"no {words.edge}{feature.kind}; {have} one"
         edges = words.counted(k, "edge") + feature.kind
         return f"{edges}, {number} per {words.node}; usually {known_range}"
     of = words.nodes if feature.of == "node" else words.edges + feature.kind
@@ -150,7 +161,8 @@ def feature_words(
 
 def as_fact(text: str) -> str:
     """A reason as one of several facts in a sentence: "7 nodes (usually 5 to 6)"."""
-    return re.sub(r"; ((?:usually|higher than|lower than) .*)", r" (\1)", text)
+    text = re.sub(r", and \d+ more$", ", ...", text)
+    return re.sub(r"; ((?:usually|higher than|lower than) [^;']*)$", r" (\1)", text)
 
 
 def in_two_lines(start: str, names: Sequence[str]) -> tuple[str, str]:
@@ -173,7 +185,7 @@ def in_two_lines(start: str, names: Sequence[str]) -> tuple[str, str]:
     return start + shown(names[0], LONGEST - len(start + more) - 3) + more, whole
 
 
-def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
+def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts, words: Words) -> list[str]:
     """Names of the nodes, or of the arcs, by their categories.
 
     Parameters
@@ -184,26 +196,31 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
         A table of `counts`.
     counts : CategoryCounts
         Of the references. An edge of categories that no edge of these has is named by them alone.
+    words : Words
+        For nodes and edges.
     """
     element, category = counts.about[kind]
     if kind == "gaps":
-        names = [graph.schema.words.node] * graph.n_nodes
+        names = [words.node] * graph.n_nodes
         if graph.labels is not None:
-            names = part_names(graph, "categories", counts)
+            names = part_names(graph, "categories", counts, words)
         return _gap_names(graph, names)
     if element == "pair":
         return _pair_names(graph, kind, counts)
     if kind in counts.surroundings:
-        return _surrounding_names(graph, counts, kind)
+        return _surrounding_names(graph, counts, kind, words)
     if element == "edge" and not category:
-        return _edge_names(graph, counts.vocabulary.edge_labels, _end_names(graph, kind, counts))
+        ends = _end_names(graph, kind, counts)
+        return _edge_names(graph, counts.vocabulary.edge_labels, ends, words)
     codes = graph.data(element).labels
     if category:
         values = graph.values_by_category(element)[category]
-        words = [category_text(category, value) for value in values]
+        texts = [category_text(category, value) for value in values]
+        if (element, category) == ("edge", "label"):  # which has no name
+            texts = [edge_words([category], value, words.edge) for value in values]
     else:
-        words = [compared_words(graph.schema.node_categories, x) for x in graph.label_names]
-    return [words[code] for code in np.asarray(codes)]
+        texts = [compared_words(graph.schema.node_categories, x) for x in graph.label_names]
+    return [texts[code] for code in np.asarray(codes)]
 
 
 def _gap_names(graph: GraphBatch, names: list[str]) -> list[str]:
@@ -225,7 +242,9 @@ def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[st
     return [f"{pair}{HERE}{value}" for pair, value in zip(words, at_first, strict=True)]
 
 
-def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> list[str]:
+def _surrounding_names(
+    graph: GraphBatch, counts: CategoryCounts, kind: str, words: Words
+) -> list[str]:
     """Each node with all its edges and neighbors, in words."""
     nodes = _end_names(graph, kind, counts)
     before, after = ([Counter[str]() for _ in nodes] for _ in range(2))
@@ -233,7 +252,7 @@ def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> 
         by = ""
         if graph.edge_labels is not None:
             value = graph.edge_label_names[graph.edge_labels[arc]]
-            by = f" by {edge_words(graph.schema.edge_categories, value, graph.schema.words.edge)}"
+            by = f" by {edge_words(graph.schema.edge_categories, value, words.edge)}"
         after[u][f"{nodes[v]}{by}"] += 1
         before[v][f"{nodes[u]}{by}"] += 1
     texts = []
@@ -269,7 +288,7 @@ def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
     return [words[code] for code in np.asarray(graph.labels)]
 
 
-def _edge_names(graph: GraphBatch, known: tuple, ends: list[str]) -> list[str]:
+def _edge_names(graph: GraphBatch, known: tuple, ends: list[str], words: Words) -> list[str]:
     """The category of each arc and those of its ends, in words."""
     codes = (
         np.zeros(graph.adjacency.nnz, dtype=int) if graph.edge_labels is None else graph.edge_labels
@@ -277,15 +296,16 @@ def _edge_names(graph: GraphBatch, known: tuple, ends: list[str]) -> list[str]:
     categories, values, texts = graph.schema.edge_categories, graph.edge_label_names, []
     arcs = zip(codes, graph.source_of_arc, graph.adjacency.indices, strict=True)
     for code, u, v in arcs:
-        text = edge_name(graph, code, ends[u], ends[v])
+        text = edge_name(graph, code, ends[u], ends[v], words.edge)
         if graph.edge_labels is not None and (values[code] not in known or graph.labels is None):
-            first, *others = _edge_categories(categories, values[code])
-            text = f"{first} ({', '.join(others)})"
+            text = edge_words(categories, values[code], words.edge)
         texts.append(text)
     return texts
 
 
-def ways(graph: GraphBatch, kind: str, counts: CategoryCounts, arcs: np.ndarray) -> list[str]:
+def ways(
+    graph: GraphBatch, kind: str, counts: CategoryCounts, words: Words, arcs: np.ndarray
+) -> list[str]:
     """Names of arcs, of which those that follow each other are one: "a -> b -> c".
 
     Parameters
@@ -294,11 +314,11 @@ def ways(graph: GraphBatch, kind: str, counts: CategoryCounts, arcs: np.ndarray)
         Batch of one graph, directed.
     kind : str
         A table of edges.
-    counts : CategoryCounts
+    counts, words
         As for :func:`part_names`.
     arcs : ndarray of int
     """
-    texts = part_names(graph, kind, counts)
+    texts = part_names(graph, kind, counts, words)
     ends = _end_names(graph, kind, counts)
     found: list[str] = []
     at: dict[tuple[int, int], int] = {}  # the last nodes of these, and the categories of edges

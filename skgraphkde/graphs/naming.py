@@ -14,8 +14,6 @@ import numpy as np
 
 # Characters of a name among others.
 LONGEST = 100
-# Bonds, as RDKit names them, and people do not.
-BONDS = ("SINGLE", "DOUBLE", "TRIPLE", "AROMATIC")
 # What nine in ten have is between these quantiles, and usual.
 USUAL = (0.05, 0.95)
 # A number this many times smaller than another beside it is 0 but for rounding.
@@ -35,16 +33,23 @@ def encodable(text: str) -> str:
 
 
 def shown(name: Any, most: int = LONGEST) -> str:
-    """A name in a message: printable, and cut where it is longer than `most` characters.
+    """A name in a message: printable, and cut after a word if it is longer than `most` characters.
 
     Parameters
     ----------
     name : object
     most : int, default=100
+
+    Examples
+    --------
+    >>> shown("receive goods", 11), shown("receive", 3)
+    ('receive...', 'rec...')
     """
     text = name if isinstance(name, str) else str(name)
     text = printable(text[: most + 1])
-    return text if len(text) <= most else f"{text[:most]}..."
+    words = text.rpartition(" ")[0].rstrip(" ,;:-(")
+    cut = words if 2 * len(words) > most else text[:most]
+    return text if len(text) <= most else f"{cut}..."
 
 
 def number(x: float, digits: int = 3) -> str:
@@ -80,14 +85,17 @@ def usual(own: float, low: float, high: float, *, percent: bool = False) -> tupl
     (('3.7', '3.9 to 4.1'), ('2', '1'), ('50%', '20% to 25%'))
     >>> usual(1000.4, 1000.2, 1000.3), usual(1e12 + 500, 1e12, 1e12)
     (('1000.4', '1000.2 to 1000.3'), ('1.0000000005e+12', '1e+12'))
+    >>> usual(0.1 + 0.2, 0.2, 0.3)
+    ('0.3', '0.2 to 0.3')
     """
     if np.isnan(low):
         return number(own), "none"
     numbers = np.array([own, low, high])
     numbers[np.abs(numbers) < ROUNDING * np.abs(numbers).max()] = 0
+    is_within = low <= own <= high or np.isclose(numbers[0], numbers[1:], ROUNDING, 0).any()
     for digits in range(3, 17):
         texts = [f"{x:.{digits - 3}%}" if percent else number(x, digits) for x in numbers]
-        if low <= own <= high or texts[0] not in texts[1:]:
+        if is_within or texts[0] not in texts[1:]:
             break
     return texts[0], texts[1] if texts[1] == texts[2] else f"{texts[1]} to {texts[2]}"
 
@@ -136,11 +144,13 @@ def legible(value: Any) -> str:
 
     Examples
     --------
-    >>> legible("org:resource"), legible(-1), legible("x, kind=B"), legible("A "), legible("A - B")
-    ('org:resource', '-1', "'x, kind=B'", "'A '", "'A - B'")
+    >>> legible("org:resource"), legible(-1), legible("x, kind=B"), legible("A "), legible("A; B")
+    ('org:resource', '-1', "'x, kind=B'", "'A '", "'A; B'")
+    >>> legible("SINGLE"), legible("A - B")
+    ('SINGLE', "'A - B'")
     """
-    text = str(value).lower() if value in BONDS else str(value)
-    is_quoted = re.search(r"^\s|\s$|, |=| \(| -|- |^(no|not) ", text)
+    text = str(value)
+    is_quoted = re.search(r"^\s|\s$|, |; |=| \(| -|- |^(no|not) ", text)
     return text if any(map(str.isalnum, text)) and not is_quoted else f"'{text}'"
 
 

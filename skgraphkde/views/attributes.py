@@ -49,6 +49,9 @@ ALIKE = 1e-3
 # Rows of the shares of missing numbers.
 GAPS = "gaps"
 
+# Characters that say in a reason of what kind a node or edge is.
+LONGEST_KIND = 40
+
 
 class _Rows(NamedTuple):
     """Numbers of nodes, of edges, or of graphs, one row for each."""
@@ -295,13 +298,14 @@ class Numbers(View):
         like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
         if len(points.kinds):
             some = f"{like} of" if len(told) == 1 else "of"  # two lines are too short for all
-            like = "like it" if code else f"{some} a less common {rows.category or 'kind'}"
+            kind = self._kind(graph, part, place) if len(told) == 1 else ""
+            like = f"of its kind{kind}" if code else f"{some} less common kinds"
         said, ranges = [], []
         for j in told:
             _, known_range = usual(values[j], low[j], high[j])
             if len(told) == 1:
                 _, known_range = usually(values[j], others[:, j])
-            if not code or self._is_finer(part):
+            if not code or self._finer(part):
                 known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} {like}"
             own = "missing" if is_missing[j] else number(values[j], DIGITS)
             said.append(f"{rows.names[j]} {own}")
@@ -363,11 +367,21 @@ class Numbers(View):
         value = graph.values_by_category("node")[name][graph.labels[node]]
         return called if str(value) == called else f"{called} ({compared_words([name], value)})"
 
-    def _is_finer(self, part: str) -> bool:
-        """True if numbers are compared within categories of nodes that the words do not name."""
+    def _finer(self, part: str) -> list[str]:
+        """Categories of nodes within which numbers are compared, but for that which is named."""
         names, together = self.vocabulary_.names, self.vocabulary_.together
         compared = {"node": names, "edge": tuple(names[i] for i in together)}.get(part, ())
-        return any(name != self.vocabulary_.named for name in compared)
+        return [name for name in compared if name != self.vocabulary_.named]
+
+    def _kind(self, graph: GraphBatch, part: str, place: int) -> str:
+        """These categories of a node, or of the ends of an edge: " (person=Ann -> person=Bob)"."""
+        finer, values, texts = self._finer(part), graph.values_by_category("node"), list[str]()
+        ends = graph.source_of_arc, graph.adjacency.indices
+        for node in [x[place] for x in ends] if part == "edge" else [place]:
+            said = (category_text(name, values[name][graph.labels[node]]) for name in finer)
+            texts.append(", ".join(said))
+        text = f" ({(' -> ' if graph.directed else ' - ').join(texts)})"
+        return text if finer and len(text) <= LONGEST_KIND else ""
 
 
 def _farthest(rows: _Rows, chosen: np.ndarray, known: NumberPoints) -> np.ndarray:

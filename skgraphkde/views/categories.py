@@ -6,6 +6,7 @@ if they are new, and how frequent they are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -19,6 +20,8 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, category_words
 from skgraphkde.graphs.refinement import hash64, messages, refined
 
+# Bonds, as RDKit names them, and people do not.
+BONDS = r"^(SINGLE|DOUBLE|TRIPLE|AROMATIC)(?=$|,| \()"
 # Nodes or edges that a reason names.
 LISTED = 5
 # Where a larger share of the references' edges is new by a category, it counts by itself only; so
@@ -594,14 +597,18 @@ def edge_words(names: Sequence[str], value: Any, noun: str) -> str:
     """
     if value is None:
         return f"{noun} without {names[0]}"
-    return f"{compared_words(names, value)} {noun}"
+    return f"{with_bond(compared_words(names, value))} {noun}"
 
 
-def edge_name(graphs: GraphBatch, code: int, start: str, end: str) -> str:
+def with_bond(text: str) -> str:
+    """The categories of an edge, with small letters for a bond: "single" for "SINGLE"."""
+    return re.sub(BONDS, lambda bond: bond[0].lower(), text)
+
+
+def edge_name(graphs: GraphBatch, code: int, start: str, end: str, noun: str) -> str:
     """An edge by the code of its category and its ends: "single bond C - O", "pay -> post"."""
     ends = f"{start} -> {end}" if graphs.directed else " - ".join(sorted((start, end)))
     if graphs.edge_labels is None:
         return ends
-    schema = graphs.schema
-    kind = edge_words(schema.edge_categories, graphs.edge_label_names[code], schema.words.edge)
-    return f"{kind} {ends}"
+    value = graphs.edge_label_names[code]
+    return f"{edge_words(graphs.schema.edge_categories, value, noun)} {ends}"

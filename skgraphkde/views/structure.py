@@ -337,8 +337,8 @@ class Statistics(View):
         if statistic.form == "nodes":
             text = f"{round(share * n)} of {n} {statistic.name} ({own}); usually {known_range}"
         if what == "triangles":
-            ring = f"triangles (three {words.nodes} in a ring)"
-            count = f"{int(triangles(graph.underlying).sum())} {ring}"
+            k = int(triangles(graph.underlying).sum())
+            count = f"{k} triangle{'s' * (k != 1)} (three {words.nodes} all linked)"
             text = f"{count}, {own} of what the {words.edges} allow; usually {known_range}"
         return Reason(what, text, about=("edges" if what == "rounds" else what,))
 
