@@ -132,14 +132,14 @@ def plot_scores(
     ax.locator_params(axis="y", integer=True)
     ax.set(xlabel="score", ylabel="graphs")
     if is_far.any():
-        for bars in ax.containers:
-            bars[0].set_hatch("////")
         ends = dict.fromkeys(map(printed, (scores.min(), scores[is_far].max())))
         text = f"{is_far.sum()} far lower: {' to '.join(ends)}"
         ax.fill_between([], [], facecolor="none", edgecolor="black", hatch="////", label=text)
     # Where it hides no bar and not the threshold, wherever these are.
     n_columns = 2 if is_far.any() else 3
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=n_columns)
+    for bars in ax.containers:
+        bars[0].set_hatch("////" if is_far.any() else "")
     return ax
 
 
@@ -547,6 +547,7 @@ def _draw_part(
     )  # fmt: skip
     circles.set_clip_on(False)  # axes that are fitted to the aspect cut through nodes
     ax.margins(0.12)
+    ax.autoscale_view()  # labels are where they will be
     _write_labels(ax, labels, positions, diameter, are_long)
     above, side = (0.0, "center") if are_long or not labels else (diameter / 2 + 2, "bottom")
     for number, node in enumerate(numbered, 1):
@@ -635,7 +636,7 @@ def _write_labels(
         for node, label in labels.items():
             lines = textwrap.wrap(label, CHARACTERS, max_lines=2, placeholder="…")
             text = _write(ax, "\n".join(lines), positions[node], aside, fontsize=font, **style)
-            box = text.get_window_extent()
+            box = text.get_window_extent().expanded(1, 1.2)
             if are_long and box.count_overlaps(written):
                 text.remove()
             else:

@@ -42,9 +42,10 @@ class Nodes(NamedTuple):
         return "" if self.shares is None else "shares"
 
     @property
-    def has_blue(self) -> bool:
-        """True if a color shows a node that makes the graph like others."""
-        return self.shares is not None and self.shares.min() < -FAINT * self.full
+    def hues(self) -> tuple[bool, bool]:
+        """Whether red is seen at nodes that set the graph apart, and blue at the opposite."""
+        shares = np.zeros(1) if self.shares is None else self.shares
+        return bool(shares.max() > FAINT * self.full), bool(shares.min() < -FAINT * self.full)
 
 
 def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) -> Nodes:
