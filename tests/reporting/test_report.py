@@ -248,7 +248,7 @@ def test_the_details_name_nodes_and_the_nearest_usual_graph(detector, new):
     is_usual = (scores >= detector.offset_) & (scores > np.quantile(scores, 0.1))
     distances, order = (x[0] for x in nearest_references(detector, new[5:6], 30, view=view))
     distances = distances * 41 / detector.model_.references.n_nodes_per_graph[order]
-    nearest = min(zip(distances, order), key=lambda x: (not is_usual[x[1]], x[0]))[1]
+    nearest = order[np.where(is_usual[order], distances, np.inf).argmin()]
     assert f"known <{nearest}>. No usual graph is of about the same size." in parsed.texts["p"]
     (shares,) = node_contributions(detector, new[5:6], view=view)
     cells = parsed.texts["td"]
