@@ -53,7 +53,7 @@ OTHERS = ("others", GRAY, (0, (1, 2)))
 # Largest graph that is drawn whole, with labels of at most so many characters or longer ones.
 MAX_NODES, MAX_NODES_LONG, LONGEST_ON_NODE = 60, 40, 3
 # Diameters in points of nodes with labels on them, and below them, in lines of so many characters.
-LARGEST_NODE, SMALL_NODE, CHARACTERS = 14.0, 8.0, 14
+LARGEST_NODE, SMALL_NODE, CHARACTERS = 14.0, 10.0, 14
 # Of labels, in points.
 FONT, SMALLEST_FONT = 6.5, 4.5
 # How far the first, second, ... edge from one node to another bends, as a share of its length.
@@ -136,8 +136,9 @@ def plot_scores(
         text = f"{is_far.sum()} far lower: {' to '.join(ends)}"
         ax.fill_between([], [], facecolor="none", edgecolor="black", hatch="////", label=text)
     # Where it hides no bar and not the threshold, wherever these are.
-    n_columns = 2 if is_far.any() else 3
-    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=n_columns)
+    ax.legend(
+        frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2 if is_far.any() else 3
+    )
     for bars in ax.containers:
         bars[0].set_hatch("////" if is_far.any() else "")
     return ax
