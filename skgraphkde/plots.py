@@ -49,11 +49,11 @@ LOOKS: tuple[tuple[str, Any], ...] = (
     ("#999933", (0, (2, 1))),
     ("#332288", (0, (1, 1))),
 )
-OTHERS = ("others", "#d0d0d0", "solid")
+OTHERS = ("others", GRAY, (0, (1, 2)))
 # Largest graph that is drawn whole, with labels of at most so many characters or longer ones.
 MAX_NODES, MAX_NODES_LONG, LONGEST_ON_NODE = 60, 40, 3
 # Diameters in points of nodes with labels on them, and below them, in lines of so many characters.
-LARGEST_NODE, SMALL_NODE, CHARACTERS = 14.0, 8.0, 14
+LARGEST_NODE, SMALL_NODE, CHARACTERS = 14.0, 10.0, 14
 # Of labels, in points.
 FONT, SMALLEST_FONT = 6.5, 4.5
 # How far the first, second, ... edge from one node to another bends, as a share of its length.
@@ -78,7 +78,7 @@ def plot_scores(
     Scores can have long lower tails: one may be -1000 where the others are 5. The axis extends
     below the median (of the normal graphs, if `y` is given) or the threshold, whichever is lower,
     by at most four times the distance from the median to the highest score. Graphs further down are
-    counted in one hatched bar at the left end, with their number above it.
+    counted in one hatched bar at the left end; the legend has their number.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def plot_scores(
     >>> import matplotlib.pyplot as plt
     >>> from skgraphkde.plots import plot_scores
     >>> ax = plot_scores([3.1, 2.9, 2.4, -1000], offset=1.5)
-    >>> [text.get_text() for text in ax.texts]
-    ['1 far lower: -1000']
+    >>> ax.get_legend().get_texts()[-1].get_text()
+    '1 far lower: -1000'
     >>> plt.close(ax.figure)
     """
     scores = _check_numbers(scores, "scores")
@@ -131,16 +131,16 @@ def plot_scores(
     ax.spines[["top", "right"]].set_visible(False)
     ax.locator_params(axis="y", integer=True)
     ax.set(xlabel="score", ylabel="graphs")
-    # Where it hides no bar and not the threshold, wherever these are.
-    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
     if is_far.any():
-        for bars in ax.containers:
-            bars[0].set_hatch("////")
-        near = len(edges) // 3  # as far as the text goes
-        highest = max(bar.get_height() for bars in ax.containers for bar in bars[:near])
         ends = dict.fromkeys(map(printed, (scores.min(), scores[is_far].max())))
         text = f"{is_far.sum()} far lower: {' to '.join(ends)}"
-        ax.text(edges[0], highest, text, va="bottom")
+        ax.fill_between([], [], facecolor="none", edgecolor="black", hatch="////", label=text)
+    # Where it hides no bar and not the threshold, wherever these are.
+    ax.legend(
+        frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2 if is_far.any() else 3
+    )
+    for bars in ax.containers:
+        bars[0].set_hatch("////" if is_far.any() else "")
     return ax
 
 
@@ -252,8 +252,9 @@ def plot_graph(
     Nodes have their categories on them, or below them if they are long. Edges are drawn with their
     directions, categories, and weights as widths. A graph whose nodes are elements and whose edges
     are bonds is drawn as chemists do, if RDKit is installed. Of another graph of more than 60
-    nodes, 40 with long categories, a part is drawn: that around the marked edges and outlined
-    nodes, or around the node that matters most, without values that with the most neighbors.
+    nodes, 40 with long categories, a part is drawn: that around the marked edges and outlined and
+    numbered nodes, or around the node that matters most, without values that with the most
+    neighbors. A category below a node is left out where it would cover another.
 
     Parameters
     ----------
@@ -280,7 +281,7 @@ def plot_graph(
     outlined : sequence of int, default=()
         Nodes with a ring around them.
     numbered : sequence of int, default=()
-        Nodes that have the numbers 1, 2, ... beside them.
+        Nodes that have the numbers 1, 2, ... on them, or above their categories.
     edge_categories : sequence, default=()
         Categories that have the first looks, so that several pictures agree.
     category : str, default=None
@@ -340,7 +341,7 @@ def plot_graph(
         png = draw_molecule(drawer, batch, colors, marked, outlined, numbered)
         ax.imshow(imread(io.BytesIO(png)), interpolation="none")
     else:
-        centers = [*np.ravel(marked).astype(int).tolist(), *outlined]
+        centers = [*np.ravel(marked).astype(int).tolist(), *outlined, *numbered]
         kinds = node_kinds(batch, category)
         nodes = _nodes_to_draw(batch, kinds, importance, centers)
         looks = _looks(batch, edge_categories)
@@ -528,7 +529,7 @@ def _draw_part(
     graph.add_nodes_from(nodes.tolist())
     graph.add_edges_from(edges[["u", "v"]].to_numpy().tolist())
     positions = _layout(nx.Graph(graph))
-    labels = {node: kinds[node] for node in graph if kinds}
+    labels = {node: kinds[node] for node in (*numbered, *graph) if kinds and node in graph}
     are_long = max(map(len, labels.values()), default=0) > LONGEST_ON_NODE
     shorter = np.min(ax.bbox.size) * 72 / ax.figure.dpi
     diameter = 0.4 * shorter / np.sqrt(len(graph))
@@ -546,12 +547,14 @@ def _draw_part(
         linewidths=np.where(has_ring, 2.2, 0.6),
     )  # fmt: skip
     circles.set_clip_on(False)  # axes that are fitted to the aspect cut through nodes
+    ax.margins(0.12)
+    ax.autoscale_view()  # labels are where they will be
     _write_labels(ax, labels, positions, diameter, are_long)
+    above, side = (0.0, "center") if are_long or not labels else (diameter / 2 + 2, "bottom")
     for number, node in enumerate(numbered, 1):
         if node in graph:
-            style = {"va": "bottom", "fontweight": "bold"}
-            _write(ax, str(number), positions[node], diameter / 2 + 2, fontsize=FONT, **style)
-    ax.margins(0.12)
+            style = {"va": side, "fontweight": "bold", "fontsize": FONT}
+            _write(ax, str(number), positions[node], above, **style)
 
 
 def _edges_between(batch: GraphBatch, nodes: np.ndarray) -> pd.DataFrame:
@@ -619,7 +622,10 @@ def _draw_edges(
 def _write_labels(
     ax: Axes, labels: dict[int, str], positions: dict[int, Any], diameter: float, are_long: bool
 ) -> None:
-    """Write labels on the nodes, if they can be read, or below them, over the edges."""
+    """Write labels on the nodes, if they can be read, or below them, over the edges.
+
+    Where labels below nodes would cover each other, the first of them is written.
+    """
     style: Style = {"va": "center"}
     font, aside = min(8.0, 0.57 * diameter), 0.0
     if are_long:
@@ -627,15 +633,21 @@ def _write_labels(
         font, aside = FONT, -diameter / 2 - 3
         style = {"va": "top", "bbox": box}
     if font >= SMALLEST_FONT:
+        written: list[Any] = []
         for node, label in labels.items():
             lines = textwrap.wrap(label, CHARACTERS, max_lines=2, placeholder="…")
-            _write(ax, "\n".join(lines), positions[node], aside, fontsize=font, **style)
+            text = _write(ax, "\n".join(lines), positions[node], aside, fontsize=font, **style)
+            box = text.get_window_extent().expanded(1, 1.2)
+            if are_long and box.count_overlaps(written):
+                text.remove()
+            else:
+                written.append(box)
 
 
-def _write(ax: Any, text: str, position: np.ndarray, above: float, **style: Any) -> None:
+def _write(ax: Any, text: str, position: np.ndarray, above: float, **style: Any) -> Any:
     """Write text so many points above a position; dollars are not mathematics."""
     style |= {"ha": "center", "textcoords": "offset points", "parse_math": False}
-    ax.annotate(text, position, (0.0, above), annotation_clip=False, zorder=3, **style)
+    return ax.annotate(text, position, (0.0, above), annotation_clip=False, zorder=3, **style)
 
 
 def _draw_legend(

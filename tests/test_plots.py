@@ -5,17 +5,18 @@ import matplotlib
 matplotlib.use("Agg")
 
 import re
+from importlib.resources import files
 from itertools import combinations
 
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 import pytest
-from matplotlib.colors import same_color
+from matplotlib.colors import same_color, to_rgba_array
 from matplotlib.path import Path
 from scipy.spatial.distance import cdist, pdist
 
-from skgraphkde import GraphSchema, read_graphs
+from skgraphkde import GraphSchema, plots, read_graphs
 from skgraphkde.datasets import load_mutag
 from skgraphkde.plots import draw_molecule, node_kinds, plot_graph, plot_map, plot_scores, smiles_of
 from tests.conftest import random_graphs, with_data
@@ -70,7 +71,8 @@ def test_every_graph_is_in_a_bar():
 )
 def test_the_axis_of_scores_ends_where_the_docstring_says(scores, options, tail):
     ax = plot_scores(scores, **options)
-    assert written(ax) == tail
+    assert [x for x in legend(ax) if "far lower" in x] == tail
+    assert not written(ax)  # no text over bars or the threshold
     assert not tail or sum(bars[0] for bars in heights(ax)) == 1  # a bar of its own
 
 
@@ -113,6 +115,12 @@ def drawn(graph, values=None, schema=None, **options):
     return ax
 
 
+def luminance(colors):
+    rgb = to_rgba_array(colors)[:, :3]
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
 def nodes_of(ax):
     return next(x for x in ax.collections if type(x).__name__ == "PathCollection")
 
@@ -148,8 +156,7 @@ def test_labels_contrast_with_the_color_of_their_node(values, radius):
     ax = drawn(with_data(nx.path_graph(5), {"label": list("abcde")}), values, radius=radius)
     assert {text.get_color() for text in ax.texts} == {"black"}
     rgb = nodes_of(ax).get_facecolor()[:, :3]
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    contrast = (linear @ [0.2126, 0.7152, 0.0722] + 0.05) / 0.05
+    contrast = (luminance(rgb) + 0.05) / 0.05
     assert contrast.min() >= 4.5  # WCAG 2, level AA
     assert len({tuple(color) for color in rgb}) == 5
 
@@ -181,6 +188,10 @@ def test_categories_of_edges_look_different_and_are_named():
     assert len({(tuple(color), line) for color, line in looks}) == 8
     assert legend(ax) == [*"abcdefgh"]
     assert legend(picture("abcdefghij")) == [*"abcdefgh", "others"]
+    css = files("skgraphkde.reporting").joinpath("page.css").read_text(encoding="utf-8")
+    ground = re.search(r"figure img { background: (#\w+)", css)[1]  # of a dark page
+    colors = [*(color for color, _ in plots.LOOKS), plots.OTHERS[1]]
+    assert ((luminance(ground) + 0.05) / (luminance(colors) + 0.05)).min() > 1.7
     first = lines_of(picture("ba", edge_categories=["b"])).get_color()[0]
     assert same_color(first, lines.get_color()[0])
 
@@ -228,6 +239,13 @@ def test_long_labels_are_below_the_nodes_and_dollars_are_dollars():
     assert written(ax)[:2] == ["ER\nRegistration", r"cost in $\no$"]
     assert written(ax)[2].startswith("an activity\nwith")
     assert all(text.get_position()[1] < 0 for text in ax.texts)
+    ball = with_data(nx.complete_graph(30), {"label": "kind {}".format})
+    ax = drawn(ball, ax=plt.figure(figsize=(2, 2)).add_axes((0, 0, 1, 1)), numbered=[9])
+    *names, number = ax.texts
+    assert (names[0].get_text(), number.get_text(), number.xyann) == ("kind 9", "1", (0, 0))
+    boxes = [text.get_window_extent() for text in names]
+    assert len(boxes) < 30
+    assert not any(x.overlaps(y) for x, y in combinations(boxes, 2))
     crowded = plt.figure(figsize=(1, 1)).add_subplot()
     many = with_data(nx.cycle_graph(12), {"label": "r{}".format})
     assert written(drawn(many, ax=crowded)) == []  # they could not be read

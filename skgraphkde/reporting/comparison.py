@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,21 +33,24 @@ class Difference(NamedTuple):
 class UsualGraphs:
     """The references that nobody would call odd, among which a graph has a nearest one.
 
-    They are not flagged, and, if others remain, neither in a group nor in the oddest tenth.
+    They are not flagged, and, if others remain, not left out and not in the oddest tenth.
 
     Parameters
     ----------
     detector : GraphKDEDetector
         Fitted.
-    grouped : sequence of int, default=()
-        Indices of the training graphs that are in groups, see :class:`Judgement`.own.
+    left_out : sequence of int, default=()
+        Indices of the training graphs that are in groups, or like confirmed anomalies, see
+        :class:`Judgement`.own.
     """
 
-    def __init__(self, detector: GraphKDEDetector, grouped: Sequence[int] = ()) -> None:
+    def __init__(self, detector: GraphKDEDetector, left_out: Sequence[int] = ()) -> None:
         self.model = model = detector.model_
         scores = model.leave_one_out()[model.reference_index]
         is_usual = scores >= float(detector.offset_)
-        is_plain = ~np.isin(model.reference_index, grouped) & (scores > np.quantile(scores, ODDEST))
+        is_plain = ~np.isin(model.reference_index, left_out) & (
+            scores > np.quantile(scores, ODDEST)
+        )
         self.is_usual = is_usual & is_plain if (is_usual & is_plain).any() else is_usual
         self.data = data_of(model.references)
         names = model.references.schema.graph_categories
@@ -56,7 +60,8 @@ class UsualGraphs:
     def nearest(self, graph: GraphBatch, judged: Judgement) -> tuple[int, str]:
         """The nearest usual reference of the same kind and size.
 
-        Those of about as many nodes come first; of these, those that share most categories.
+        Those of about as many nodes come first; of these, those that share most categories; of
+        these, the nearest, where a graph of other size counts as further.
 
         Parameters
         ----------
@@ -78,31 +83,32 @@ class UsualGraphs:
         candidates[own] &= own < 0
         if not candidates.any():
             return -1, ""
-        ratio = self.model.references.n_nodes_per_graph / graph.n_nodes
-        is_alike = candidates & (ratio <= SIZE) & (ratio >= 1 / SIZE)
+        sizes = self.model.references.n_nodes_per_graph
+        ratio = np.maximum(sizes / graph.n_nodes, graph.n_nodes / sizes)
+        is_alike = candidates & (ratio <= SIZE)
         has_size = bool(is_alike.any())
         candidates = is_alike if has_size else candidates
         (data,) = data_of(graph)
         kind = np.array([data[name] for name in graph.schema.graph_categories], dtype=object)
         n_same = (self.kinds == kind).sum(axis=1)
         candidates &= n_same == n_same[candidates].max()
-        distances = self.model.distances(graph, view=judged.view)[0]
+        distances = self.model.distances(graph, view=judged.view)[0] * ratio
         nearest = int(np.where(candidates, distances, np.inf).argmin())
         lacks = "" if n_same[nearest] == len(kind) else "kind"
         return nearest, lacks if has_size else "size"
 
-    def differences(
-        self, graph: GraphBatch, reference: int, named: Collection[str] = ()
-    ) -> list[Difference]:
+    def differences(self, graph: GraphBatch, reference: int, named: str = "") -> list[Difference]:
         """Sizes of a graph and a reference, some numbers, then data and counts that differ.
+
+        What reasons name comes right after the sizes.
 
         Parameters
         ----------
         graph : GraphBatch
             Of one graph.
         reference : int
-        named : collection of str, default=()
-            Names of numbers of nodes and edges to show.
+        named : str, default=""
+            What reasons name; numbers of nodes and edges that are not in it are not shown.
         """
         other, words = self.model.references[reference], graph.schema.words
         n_edges, n_edges_of_other = graph.n_edges_per_graph[0], other.n_edges_per_graph[0]
@@ -112,7 +118,7 @@ class UsualGraphs:
         ]
         for part, noun in (("node", words.nodes), ("edge", words.edges)):
             for i, name in enumerate(getattr(graph.schema, f"{part}_columns")):
-                if name in named:
+                if names_it(named, name):
                     pair = (_range(np.asarray(x.data(part).numbers)[:, i]) for x in (graph, other))
                     found.append(Difference(f"{shown(name)} of {noun}", *pair))
         (data,) = data_of(graph)
@@ -124,7 +130,16 @@ class UsualGraphs:
         # A count of 3 and one of 0 differ more than counts of 13 and 10.
         differ.sort(key=lambda x: -abs(counts[x] - others[x]) / (counts[x] + others[x]) ** 0.5)
         found += [Difference(what, str(counts[what]), str(others[what])) for what in differ]
-        return found
+        end = f" ({words.edges})"
+        return found[:2] + sorted(
+            found[2:], key=lambda x: not names_it(named, x.what.removesuffix(end))
+        )
+
+
+def names_it(text: str, name: str) -> bool:
+    """True if a text has a name as words of their own; of "name=value", the value is enough."""
+    names = [x for x in (name, name.partition("=")[2]) if x == name or x.isidentifier()]
+    return any(re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text) for x in names)
 
 
 def data_of(graphs: GraphBatch) -> list[dict[str, str]]:

@@ -18,8 +18,8 @@ from skgraphkde.views import Novelty
 LARGEST = 5
 # A view is surprised beyond minus the logarithm of this p-value.
 SURPRISED = -np.log(0.1)
-# Share of the fullest color of a graph that is hardly seen beside it.
-FAINT = 0.1
+# Share of the fullest color that is hardly seen.
+FAINT = 0.2
 # Number of references in a sample, and the quantile of their shares that colors are scaled by.
 SAMPLE, USUAL = 20, 0.9
 
@@ -32,6 +32,7 @@ class Nodes(NamedTuple):
     is_new: np.ndarray | None  # mask: at a radius at which nodes of known graphs seldom are
     radius: int  # the largest radius; beyond it all is known
     is_near: bool  # True if no distance is surprised, but another view is
+    full: float = 0.0  # the share of the fullest color
 
     @property
     def colors(self) -> str:
@@ -41,9 +42,10 @@ class Nodes(NamedTuple):
         return "" if self.shares is None else "shares"
 
     @property
-    def has_blue(self) -> bool:
-        """True if a color shows a node that makes the graph like others."""
-        return self.shares is not None and self.shares.min() < -FAINT * np.abs(self.shares).max()
+    def hues(self) -> tuple[bool, bool]:
+        """Whether red is seen at nodes that set the graph apart, and blue at the opposite."""
+        shares = np.zeros(1) if self.shares is None else self.shares
+        return bool(shares.max() > FAINT * self.full), bool(shares.min() < -FAINT * self.full)
 
 
 def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) -> Nodes:

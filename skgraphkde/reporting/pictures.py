@@ -36,9 +36,7 @@ def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray, noun: 
     return _svg(figure)
 
 
-def graph_picture(
-    graph: GraphBatch, found: Nodes | None = None, *, vmax: float | None = None, **marks: Any
-) -> str:
+def graph_picture(graph: GraphBatch, found: Nodes | None = None, **marks: Any) -> str:
     """One graph, its nodes colored by their shares or by the radius from which they are new.
 
     Parameters
@@ -47,17 +45,15 @@ def graph_picture(
         Of one graph.
     found : Nodes, default=None
         The numbers that its colors show. Without any, all nodes are white.
-    vmax : float, default=None
-        The share of the fullest color.
     **marks
         As in :func:`skgraphkde.plots.plot_graph`.
     """
-    values, radius = None, None
+    values, radius, vmax = None, None, None
     if found is not None and found.colors == "new":
         values = np.where(np.asarray(found.is_new), np.asarray(found.new_from), found.radius + 1)
         radius = found.radius
     elif found is not None and found.colors == "shares":
-        values = found.shares
+        values, vmax = found.shares, found.full
     if is_molecule(graph):
         from rdkit.Chem.Draw.rdMolDraw2D import MolDraw2DSVG
 

@@ -29,12 +29,12 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.results import Judgement, group_numbers
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import encodable, listed, shown
+from skgraphkde.graphs.naming import category_text, encodable, listed, shown
 from skgraphkde.graphs.naming import number as printed
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 from skgraphkde.reporting import pictures
-from skgraphkde.reporting.comparison import SIZE, Difference, UsualGraphs
+from skgraphkde.reporting.comparison import SIZE, Difference, UsualGraphs, names_it
 from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share
 
 # Rows of the table, at most: the oddest.
@@ -186,10 +186,11 @@ def render(
     rows = _with_rises(_with_selection(graphs, alpha, verdicts), earlier)
     entries, small_groups = _entries(rows, groups)
     given = [row for row in rows if row.given]
-    grouped = [graphs[i].judged.own for members, _ in groups for i in members.tolist()]
+    left_out = [graphs[i].judged.own for members, _ in groups for i in members.tolist()]
+    left_out += [x.judged.own for x in graphs if x.judged.codes.startswith('[["confirmed"')]
     with during(0.0, 0.6):
         by_number = {x.number: x for x in rows}
-        details, drawings = _details(detector, by_number, drawn, known_names, grouped)
+        details, drawings = _details(detector, by_number, drawn, known_names, left_out)
     words = detector.schema_.words
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
     predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
@@ -221,7 +222,7 @@ def render(
         notes=notes,
         details=details,
         risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
-        left_out=listed(unread, MOST_NAMES),
+        unread=listed(unread, MOST_NAMES),
         has_readable=any(x.is_readable for x in unread),
         has_tail=bool(scores.min() < lowest_shown(scores, offset, predicted)),
         packed=_packed(packed),
@@ -259,11 +260,13 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
     rates = FLAGGED_BY_FENCE
     if calibration.contamination is not None:
         rates = (max(calibration.contamination, least),) * 2
-    anomalies = [row.judged.score for row in rows if row.judged.is_anomaly]
+    found = [row for row in rows if row.judged.is_anomaly and not row.given]
+    anomalies = [row.judged.score for row in found]
     first, third = np.quantile([row.judged.score for row in rows], (0.25, 0.75))
     return {
         "chance": (math.floor(rates[0] * len(rows)), math.ceil(rates[1] * len(rows) - 1e-9)),
         "n_anomalies": len(anomalies),
+        "n_given": sum(row.judged.is_anomaly and bool(row.given) for row in rows),
         "n_far": sum(score < first - OUTER * (third - first) for score in anomalies),
         "n_selected": sum(row.is_selected for row in rows),
         "n_graphs": len(rows),
@@ -387,10 +390,10 @@ def _details(
     rows: dict[int, Row],
     drawn: list[Drawn],
     known_names: Sequence[Any] | None,
-    grouped: list[int],
+    left_out: list[int],
 ) -> tuple[dict[int, Detail], dict[str, str]]:
     """What is said of the graphs that are drawn, and the pictures of them and of usual ones."""
-    usual = UsualGraphs(detector, grouped) if isinstance(detector, GraphKDEDetector) else None
+    usual = UsualGraphs(detector, left_out) if isinstance(detector, GraphKDEDetector) else None
     looks: dict[str, Any] = {"edge_categories": [], "category": None}
     if usual is not None:
         looks["edge_categories"] = _edge_categories(usual.model.references)
@@ -402,11 +405,11 @@ def _details(
         judged = rows[number].judged
         found = nodes_of(detector, graph, judged)
         numbered = nodes_to_list(found, judged)
-        has_shares = found.colors == "shares"
+        if found.colors == "shares":
+            found = found._replace(full=FULL * share(judged.view))
         drawings[f"graph {number}"] = pictures.graph_picture(
             graph,
             found,
-            vmax=FULL * share(judged.view) or None if has_shares else None,
             marked=judged.edges,
             outlined=judged.nodes,
             numbered=numbered,
@@ -439,12 +442,21 @@ def _node_lines(
 ) -> list[NodeLine]:
     """The list of nodes: those that are numbered in the picture."""
     names = range(graph.n_nodes) if ids is None else ids
-    kinds = [f" ({shown(kind)})" for kind in node_kinds(graph, category)] or [""] * len(names)
-    lines = []
+    kinds, named, lines = node_kinds(graph, category), _named(judged), list[NodeLine]()
+    by_category = graph.values_by_category("node") if kinds else {}
     for number, node in enumerate(numbered, 1):
         pointing = [str(i) for i, x in enumerate(judged.unusual, 1) if node in x.pointed]
-        lines.append(NodeLine(number, f"{shown(names[node])}{kinds[node]}", ", ".join(pointing)))
+        texts = [category_text(name, x[graph.labels[node]]) for name, x in by_category.items()]
+        others = [x for x in texts if x.rpartition("=")[2] != kinds[node] and names_it(named, x)]
+        words = ", ".join(map(shown, [*kinds[node : node + 1], *others]))
+        name = shown(names[node]) + (f" ({words})" if words else "")
+        lines.append(NodeLine(number, name, ", ".join(pointing)))
     return lines
+
+
+def _named(judged: Judgement) -> str:
+    """What the reasons name, in one text."""
+    return "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in judged.unusual)
 
 
 def _compared(
@@ -456,7 +468,7 @@ def _compared(
         return None
     names = known_names or usual.model.references.names
     name = str(names[reference] if names else "").removeprefix(row.start)
-    differences = usual.differences(graph, reference, {x.what for x in row.judged.unusual})
+    differences = usual.differences(graph, reference, _named(row.judged))
     name = shown(name, BRIEF) or f"known graph {reference}"
     return Compared(reference, name, lacks, differences)
 

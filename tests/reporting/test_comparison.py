@@ -50,7 +50,9 @@ def test_the_nearest_usual_graph_is_of_the_same_kind_and_size(fitted, graphs):
         found, lacks = usual.nearest(batch[i], judged)
         assert (lacks == "") == bool(alike)
         if alike:
-            assert found == min(alike, key=distances.__getitem__)
+            sizes = np.array([len(x) for x in graphs])
+            ratios = np.maximum(sizes / len(graphs[i]), len(graphs[i]) / sizes)
+            assert found == min(alike, key=(distances * ratios).__getitem__)
         else:
             assert is_usual[found]
             assert found != i
@@ -100,7 +102,7 @@ def test_numbers_that_reasons_name_are_compared():
     schema = GraphSchema(node_numbers="ms", missing="indicate")
     usual = UsualGraphs(fitted := GraphKDEDetector(schema=schema).fit(graphs))
     graph = fitted.read(graphs[:1])
-    assert usual.differences(graph, 2, {"ms"})[2:] == [
+    assert usual.differences(graph, 2, "ms 10 of node 1")[2:] == [
         Difference("ms of nodes", "10 to 20, on average 15", "0 to 40, on average 20"),
     ]
     assert len(usual.differences(graph, 2)) == 2
@@ -114,6 +116,8 @@ def test_missing_and_false_categories_and_undirected_edges():
     graphs = [with_data(nx.cycle_graph(n), nodes, {"bond": "single"}) for n in range(3, 15)]
     fitted = GraphKDEDetector(schema=schema).fit(graphs)
     found = UsualGraphs(fitted).differences(fitted.read(graphs[7:8]), 0)
+    named = UsualGraphs(fitted).differences(fitted.read(graphs[7:8]), 0, "never seen: C")
+    assert [x.what for x in named[2:4]] == ["C", "ring"]  # what a reason names comes first
     assert found == [
         Difference("nodes", "10", "3"),
         Difference("edges", "10", "3"),

@@ -247,8 +247,9 @@ def test_the_details_name_nodes_and_the_nearest_usual_graph(detector, new):
     view = view_surprises(detector, new[5:6]).to_numpy()[0, :2].argmax()
     scores = detector.training_scores_
     is_usual = (scores >= detector.offset_) & (scores > np.quantile(scores, 0.1))
-    order = nearest_references(detector, new[5:6], 30, view=view)[1][0]
-    nearest = next(i for i in order if is_usual[i])
+    distances, order = (x[0] for x in nearest_references(detector, new[5:6], 30, view=view))
+    distances = distances * 41 / detector.model_.references.n_nodes_per_graph[order]
+    nearest = order[np.where(is_usual[order], distances, np.inf).argmin()]
     assert f"known <{nearest}>. No usual graph is of about the same size." in parsed.texts["p"]
     (shares,) = node_contributions(detector, new[5:6], view=view)
     cells = parsed.texts["td"]
@@ -342,10 +343,9 @@ def test_colors_say_what_is_surprised(detector, new):
         changed = found._replace(surprises=np.array(surprises))
         nodes = page_nodes.nodes_of(detector, detector.read(new[5:6]), changed)
         assert nodes.is_near == is_near
-        assert [nodes._replace(shares=np.array([2, x])).has_blue for x in (-1, -0.1)] == [
-            True,
-            False,
-        ]
+        hues = [nodes._replace(shares=np.array([2, x]), full=4).hues for x in (-1, -0.5)]
+        assert hues == [(True, True), (True, False)]
+        assert nodes._replace(shares=np.array([2, -1]), full=20).hues == (False, False)
         order = nodes.new_from if is_near else -nodes.shares
         assert order[page_nodes.nodes_to_list(nodes, changed)[-1]] >= order.min()
 
@@ -366,6 +366,11 @@ def test_it_says_what_was_not_read():
     (text,) = (x for x in Parsed(page).texts["p"] if x.startswith("Not read"))
     assert "node attribute 'temp'" in text
     assert "--schema all" in text
+    assert (
+        page.index("Not all data were read")
+        < page.index("For who made this page")
+        < page.index(text[:8])
+    )
     fitted.set_params(schema="all").fit([plant(i) for i in range(20)])
     assert "Not read" not in skgraphkde.report(fitted, [plant(50, temp=200.0)])
 
@@ -445,7 +450,14 @@ def test_the_picture_counts_as_the_headline_does(detector, monkeypatch):
     parsed = Parsed(skgraphkde.report(fitted))
     assert parsed.texts["title"][0].split()[0] == str((counted[0] == -1).sum())
     assert "1 graph with your verdict" in parsed.texts["summary"]
-    assert any("to whoever sent you this page" in x for x in parsed.texts["span"])
+    verdicts = -verdicts  # and now confirmed: it is not counted as found
+    confirmed = Parsed(
+        skgraphkde.report(GraphKDEDetector(random_state=0).fit(graphs, verdicts=verdicts))
+    )
+    n = (counted[1] == -1).sum() - 1
+    assert confirmed.texts["h1"][0].startswith(f"{n} of 30 graphs")
+    assert confirmed.texts["h1"][0].endswith(" out, besides 1 confirmed")
+    assert any("to whoever made this page" in x for x in parsed.texts["span"])
 
 
 @pytest.mark.parametrize("given", [False, True])
