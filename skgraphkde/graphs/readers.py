@@ -175,8 +175,6 @@ def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
 def _check_sequence(graphs: Any) -> None:
     """Raise an error that says what to do unless `graphs` is a non-empty sequence."""
     got = "expected a list of graphs, got"
-    if isinstance(graphs, type):  # which has the methods of its objects
-        raise TypeError(f"{got} the class {graphs.__name__}: give a list of graphs")
     is_pair = isinstance(graphs, tuple) and len(graphs) == 2
     is_edge_list = isinstance(graphs, dict) and not {"edges", "edge_index"}.isdisjoint(graphs)
     if is_edge_list or any(is_a(graphs, *classes) for classes in _PACKAGES.values()):
@@ -188,6 +186,13 @@ def _check_sequence(graphs: Any) -> None:
             f"{got} a path: write read_batch(find_files([{fspath(graphs)!r}])), both from "
             "skgraphkde.graphs.files"
         )
+    if isinstance(graphs, Iterator):
+        raise TypeError(
+            f"{got} an iterator: write list(graphs), and keep that list, as scores follow its order"
+        )
+    is_list = hasattr(graphs, "__len__") and hasattr(graphs, "__getitem__")
+    if isinstance(graphs, bytes | type) or not (is_list or sp.issparse(graphs)):
+        raise TypeError(f"{got} {shown(repr(graphs))}: give a list of graphs")
     if is_pair and all(getattr(part, "ndim", 0) == 2 for part in graphs):
         raise TypeError(
             f"{got} one (A, X) pair: write [(A, X)], or a list if these are matrices of two graphs"
@@ -204,13 +209,5 @@ def _check_sequence(graphs: Any) -> None:
             "np.array(list_of_networkx_graphs) keeps node ids and loses every edge when the graphs "
             "have equal size: pass the list itself. Pass a single adjacency matrix as [(A, None)]"
         )
-    if isinstance(graphs, Iterator):
-        raise TypeError(
-            f"{got} an iterator: write list(graphs), and keep that list, as scores follow its order"
-        )
-    is_list = hasattr(graphs, "__len__") and hasattr(graphs, "__getitem__")
-    if isinstance(graphs, bytes) or not is_list:
-        what = "None" if graphs is None else f"an object of type {type(graphs).__name__}"
-        raise TypeError(f"{got} {what}: give a list of graphs")
     if len(graphs) == 0:
         raise ValueError("the list of graphs is empty: give at least one graph")
