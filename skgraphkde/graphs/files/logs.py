@@ -289,8 +289,7 @@ def _problem(span: dict[str, Any]) -> str | None:
     for name in OF_SPANS:
         if name not in span:
             return f"has no {name}: add it"
-    for name in TIMES:
-        if not str(span[name]).isdecimal():
+        if name in TIMES and not str(span[name]).isdecimal():
             return f"has the {name} {span[name]!r}: correct it"
     start, end = (int(span[name]) for name in TIMES)
     return "ends before it starts: correct it" if end < start else None

@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -510,14 +510,13 @@ def with_decimal_mark(files: Sequence[Source], options: Mapping[str, str]) -> Ma
     files : sequence of Path
     options : mapping
     """
-    paths = [path for source in files for path in files_of(source) if suffix_of(path) in CSV]
     if len(files) < 2 or "decimal" in options:
         return options
-    marks = set()
-    for path in paths:
-        with warnings.catch_warnings(), suppress(Exception):  # which reading it will raise
-            warnings.simplefilter("ignore")
-            if path.is_file():
+    marks = set[Any]()
+    for path in chain.from_iterable(map(files_of, files)):
+        if suffix_of(path) in CSV and path.is_file():
+            with warnings.catch_warnings(), suppress(Exception):  # which reading it will raise
+                warnings.simplefilter("ignore")
                 marks.add(decimal_mark(read_cells(path, options)))
     marks.discard(None)
     return {**options, "decimal": marks.pop()} if len(marks) == 1 else options
