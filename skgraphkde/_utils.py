@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator
@@ -67,6 +68,12 @@ def one_blas_thread() -> AbstractContextManager:
 _bar: ContextVar[Any] = ContextVar("bar", default=None)
 
 
+class Bar(tqdm):
+    """A bar without a thread that watches it, which would take signals that the main one blocks."""
+
+    monitor_interval = 0
+
+
 @contextmanager
 def stage(name: str, verbose: int = 1) -> Iterator[None]:
     """Show a stage of the work: a bar on a terminal and in a notebook, and a line in a log.
@@ -86,7 +93,7 @@ def stage(name: str, verbose: int = 1) -> Iterator[None]:
     has_bars = sys.stderr.isatty() or "ipykernel" in sys.modules
     if not has_bars:
         print(name, file=sys.stderr, flush=True)
-    with tqdm(
+    with Bar(
         total=1.0,
         desc=name,
         bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {remaining} left",
@@ -149,6 +156,19 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def interrupts_deferred() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of calls of C++ that have a handler of their own, and drop it."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def compiled(function: Callable[..., Any], fastmath: Any = False) -> Any:

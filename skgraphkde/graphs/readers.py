@@ -15,8 +15,9 @@ never changed.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
+from os import PathLike, fspath
 from typing import Any
 
 import scipy.sparse as sp
@@ -178,6 +179,20 @@ def _check_sequence(graphs: Any) -> None:
     is_edge_list = isinstance(graphs, dict) and not {"edges", "edge_index"}.isdisjoint(graphs)
     if is_edge_list or any(is_a(graphs, *classes) for classes in _PACKAGES.values()):
         raise TypeError(f"{got} one graph: write [graph]")
+    if isinstance(graphs, dict):
+        raise TypeError(f"{got} a dict: write list(graphs.values())")
+    if isinstance(graphs, str | PathLike):
+        raise TypeError(
+            f"{got} a path: write read_batch(find_files([{fspath(graphs)!r}])), both from "
+            "skgraphkde.graphs.files"
+        )
+    if isinstance(graphs, Iterator):
+        raise TypeError(
+            f"{got} an iterator: write list(graphs), and keep that list, as scores follow its order"
+        )
+    is_list = hasattr(graphs, "__len__") and hasattr(graphs, "__getitem__")
+    if isinstance(graphs, bytes | type) or not (is_list or sp.issparse(graphs)):
+        raise TypeError(f"{got} {shown(repr(graphs))}: give a list of graphs")
     if is_pair and all(getattr(part, "ndim", 0) == 2 for part in graphs):
         raise TypeError(
             f"{got} one (A, X) pair: write [(A, X)], or a list if these are matrices of two graphs"
@@ -193,12 +208,6 @@ def _check_sequence(graphs: Any) -> None:
             f"{got} an array of shape {tuple(graphs.shape)}. "
             "np.array(list_of_networkx_graphs) keeps node ids and loses every edge when the graphs "
             "have equal size: pass the list itself. Pass a single adjacency matrix as [(A, None)]"
-        )
-    is_list = hasattr(graphs, "__len__") and hasattr(graphs, "__getitem__")
-    if isinstance(graphs, str | bytes | dict) or not is_list:
-        raise TypeError(
-            f"{got} a {type(graphs).__name__}: of an iterator, write list(graphs), and keep that "
-            "list, as scores follow its order"
         )
     if len(graphs) == 0:
         raise ValueError("the list of graphs is empty: give at least one graph")

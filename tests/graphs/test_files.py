@@ -6,6 +6,7 @@ import json
 import os
 import re
 import zipfile
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -376,10 +377,11 @@ DECIMALS = {
 @pytest.mark.parametrize("kind", DECIMALS)
 def test_decimal_marks(kind):
     texts, expected, mark = DECIMALS[kind]
-    schema = GraphSchema.everything()
-    assert typed_columns({"a": texts}, schema, "node", mark) == {"a": expected}
+    path, schema = Path("a.csv"), GraphSchema.everything()
+    assert typed_columns(path, {"a": texts}, schema, "node", mark) == {"a": expected}
     # What one column says counts for another.
-    found = typed_columns({"a": texts, "b": ["1.234"], "c": ["3,25"]}, schema, "node", mark or ",")
+    columns = {"a": texts, "b": ["1.234"], "c": ["3,25"]}
+    found = typed_columns(path, columns, schema, "node", mark or ",")
     assert found["b"] == [1.234 if mark == "." else 1234]
 
 
@@ -395,6 +397,21 @@ def test_points_that_may_be_between_thousands_are_said(tmp_path):
     read_one(tmp_path / "a.csv", "source;target;a;b\na;b;1.234;0.5\n")
     version = GraphSchema(edge_categories="version")  # no number
     read_one(tmp_path / "a.csv", "source;target;version\na;b;1.234\n", version)
+
+
+def test_the_tables_of_a_call_have_one_decimal_mark(tmp_path):
+    for name, amounts in {"a": "1,5 2,25", "b": "1.234 2.500", "c": "1,234 2,500"}.items():
+        u, v = amounts.split()
+        (tmp_path / f"{name}.csv").write_text(f"source;target;betrag\na;b;{u}\nb;c;{v}\n")
+    found = [graph for _, graph in iter_graphs(find_files([tmp_path]))]
+    amounts = [[x for *_, x in graph.edges(data="betrag")] for graph in found]
+    assert amounts == [[1.5, 2.25], [1234, 2500], [1.234, 2.5]]
+    # Where another file has points, each is read by itself.
+    (tmp_path / "w.csv").write_text("source;target;betrag\na;b;0.5\n")
+    with pytest.warns(UserWarning, match=r"[bc]\.csv: numbers such as .* may have a decimal mark"):
+        found = dict(iter_graphs(find_files([tmp_path])))
+    first = [found[str(tmp_path / f"{x}.csv")].edges["a", "b"]["betrag"] for x in "wab"]
+    assert first == [0.5, 1.5, 1.234]
 
 
 def test_tables_of_many_graphs_have_one_decimal_mark(tmp_path):
@@ -926,7 +943,7 @@ BROKEN = [
             "<graph>"
             '<node id="a"><data key="d">1,5</data></node></graph></graphml>'
         },
-        "node 'a', 'v': '1,5' is not what its type says: write numbers as 1234.5",
+        "node 'a', 'v': '1,5' is not a number: write it as 1234.5",
     ),
     (
         {
@@ -937,7 +954,7 @@ BROKEN = [
         },
         "one node has several values of 'v'",
     ),
-    ({"word.graphml": GRAPHML.format(BOND).replace("2<", "two<")}, "key .*'two' is not what"),
+    ({"word.graphml": GRAPHML.format(BOND).replace("2<", "two<")}, "key .*'two' is not a number"),
     ({"cut.gexf": "<gexf><graph>"}, "cut.gexf cannot be read as GEXF .no element found"),
     ({"none.gexf": "<gexf/>"}, "contains no graph.: correct it, or export it again"),
     ({"twice.gexf": GEPHI.replace('id="1" ', 'id="0" ')}, "the node '0' is listed twice"),
@@ -973,8 +990,11 @@ BROKEN = [
         },
         "one node has several values of 'label': give each its own name",
     ),
-    ({"maybe.gexf": GEPHI.replace('"byte"', '"boolean"')}, "'3' is not what its type says"),
-    ({"word.gexf": GEPHI.replace('"0.5"', '"half"')}, "edge .*'half' is not what its type says"),
+    (
+        {"maybe.gexf": GEPHI.replace('"byte"', '"boolean"')},
+        "'3' is not a boolean: write true or false",
+    ),
+    ({"word.gexf": GEPHI.replace('"0.5"', '"half"')}, "edge .*'half' is not a number"),
     (
         {"cut.gml": "graph [ node [ id 0 ]"},
         "cut.gml cannot be read as GML .it ends before the last",

@@ -193,7 +193,14 @@ OLD = OLD.replace("scopeSpans", "instrumentationLibrarySpans")
     [
         (
             exported("web", RUNNING),
-            r"a\.json: the span '1' of the trace 'A' has no e",
+            r"a\.json: the span '1' of the trace 'A' has no endTimeUnixNano: add it, or leave",
+        ),
+        *(
+            (
+                exported("web", span("A", "", "1", startTimeUnixNano=time)),
+                rf"span '1' of the trace 'A' has the startTimeUnixNano {time!r}: correct it",
+            )
+            for time in (None, "x")
         ),
         (
             exported("web", span("A", "", "1", endTimeUnixNano="0")),

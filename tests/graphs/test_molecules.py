@@ -1,6 +1,7 @@
 """Molecules of RDKit, in lists and in files, against what chemistry says of them."""
 
 import gzip
+import signal
 
 import networkx as nx
 import pytest
@@ -55,6 +56,23 @@ def test_data_of_molecules():
     assert aspirin["surface"] == pytest.approx(63.6, abs=0.1)
     assert (aspirin["donors"], aspirin["rotatable"]) == (1, 2)
     assert aspirin["logp"] == pytest.approx(1.31, abs=0.01)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no masks")
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_an_interrupt_waits_for_rdkit(monkeypatch, error):
+    def calculate(_):  # RDKit's own handler would drop the signal
+        signal.raise_signal(signal.SIGINT)
+        reached.append(True)
+        if error is ValueError:
+            raise error
+
+    reached, before = [], signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    monkeypatch.setattr("rdkit.Chem.rdMolDescriptors.CalcNumHBD", calculate)
+    with pytest.raises(KeyboardInterrupt):
+        read_graphs(mols(), schema="molecule")
+    assert reached == [True]
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
 
 
 def test_files_are_the_molecules_of_a_list(tmp_path):

@@ -3,6 +3,7 @@
 import datetime
 import pickle
 import warnings
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -32,10 +33,14 @@ BAD = {
     "generator": ((g for g in [nx.path_graph(2)]), TypeError, r"write list\(graphs\)"),
     "numeric array": (np.array([nx.path_graph(2)] * 2), TypeError, "loses every edge"),
     "sparse matrix": (sp.eye_array(3), TypeError, r"adjacency matrix as \[\(A, None\)\]"),
-    "string": ("graphs.gml", TypeError, "got a str"),
+    "string": ("a.gml", TypeError, r"got a path: write read_batch\(find_files\(\['a\.gml'\]\)\)"),
+    "path": (Path("b/a.gml"), TypeError, r"got a path: .*\['b.a\.gml'\]\)"),
     "table": (pd.DataFrame({"a": [1]}), TypeError, r"got a table: write read_tables\("),
-    "None": (None, TypeError, "got a NoneType"),
-    "dict": ({"a": nx.path_graph(2)}, TypeError, "got a dict"),
+    "None": (None, TypeError, "got None: give a list of graphs$"),
+    "number": (3, TypeError, "got 3: give a list of graphs$"),
+    "bytes": (b"abc", TypeError, "got b.abc.: give a list of graphs$"),
+    "class": (nx.Graph, TypeError, "got <class .*Graph.>: give a list of graphs$"),
+    "dict": ({"a": nx.path_graph(2)}, TypeError, r"got a dict: write list\(graphs\.values\(\)\)"),
     "object matrix": (np.full((2, 2), None), TypeError, r"array of shape \(2, 2\)"),
     "a number in the list": ([nx.path_graph(2), 3], TypeError, "graph 1 has the type int; give"),
     "no nodes": ([nx.path_graph(2), nx.Graph()], "graph 1 has no nodes"),

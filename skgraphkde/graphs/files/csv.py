@@ -80,7 +80,7 @@ def read_csv(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     if wanted is not None or schema.reads_molecules or not present:
         column = smiles_column(path, cells, schema, wanted)
         if column is not None:
-            return read_smiles_table(cells, column, schema, decimal=decimal)
+            return read_smiles_table(path, cells, column, schema, decimal=decimal)
     if not (present and LOG_COLUMNS.keys().isdisjoint(options)):
         columns = log_columns(path, cells, options)
         if columns is not None:
@@ -127,10 +127,10 @@ def _read_edges(
             )
         ids = take_ids(table, columns, found[0])
         decimal = decimal or decimal_mark(cells, columns)
-        of_nodes = records(columns, schema, "node", len(ids), decimal)
+        of_nodes = records(table, columns, schema, "node", len(ids), decimal)
         nodes = list(zip(ids, of_nodes, strict=True))
     edges, count = [], Counter[tuple]()
-    of_edges = records(cells, schema, "edge", len(sources), decimal)
+    of_edges = records(path, cells, schema, "edge", len(sources), decimal)
     for u, v, data, kind in zip(sources, targets, of_edges, kinds, strict=True):
         if not directed and u != v:
             key = tuple(data.items())

@@ -38,7 +38,8 @@ KINDS_OF_SPANS = dict(
 )
 STATUSES = dict(enumerate(("unset", "ok", "error")))
 # What each span has.
-OF_SPANS = ("traceId", "spanId", "startTimeUnixNano", "endTimeUnixNano")
+TIMES = ("startTimeUnixNano", "endTimeUnixNano")
+OF_SPANS = ("traceId", "spanId", *TIMES)
 
 
 # -- event logs ------------------------------------------------------------------------------------
@@ -165,8 +166,8 @@ def read_log(
         own[resource] = [text or None for text in rest.pop(resource)]
     named = names_in_schema(schema, "graph")
     whole = {x: rest.pop(x) for x in [*rest] if x.startswith("case:") or x in named}
-    of_cases = {graph: own[graph]} | typed_columns(whole, schema, "graph", decimal)
-    log = pd.DataFrame(own | typed_columns(rest, schema, "node", decimal), dtype=object)
+    of_cases = {graph: own[graph]} | typed_columns(path, whole, schema, "graph", decimal)
+    log = pd.DataFrame(own | typed_columns(path, rest, schema, "node", decimal), dtype=object)
     log = log.loc[hours.sort_values(kind="stable").index]
     count = log.groupby([graph, label]).cumcount() + 1
     log[node] = log[label].where(count == 1, log[label] + " (" + count.astype(str) + ")")
@@ -274,14 +275,24 @@ def _spans(path: AnyPath, content: bytes) -> Iterator[tuple[str, dict[str, Any]]
                 f"had since 2022 (they have {listed([*resource])}): export the spans again"
             )
         for span in (x for scope in resource["scopeSpans"] for x in scope.get("spans", ())):
-            lacking = [name for name in OF_SPANS if name not in span]
-            if lacking or int(span["endTimeUnixNano"]) < int(span["startTimeUnixNano"]):
-                what = f"has no {lacking[0]}" if lacking else "ends before it starts"
+            problem = _problem(span)
+            if problem is not None:
                 raise UnreadableError(
                     f"{path}: the span {span.get('spanId')!r} of the trace "
-                    f"{span.get('traceId')!r} {what}: correct it, or leave the span out"
+                    f"{span.get('traceId')!r} {problem}, or leave the span out"
                 )
             yield service, span
+
+
+def _problem(span: dict[str, Any]) -> str | None:
+    """What is wrong with a span, and what to do; None if nothing is."""
+    for name in OF_SPANS:
+        if name not in span:
+            return f"has no {name}: add it"
+        if name in TIMES and not str(span[name]).isdecimal():
+            return f"has the {name} {span[name]!r}: correct it"
+    start, end = (int(span[name]) for name in TIMES)
+    return "ends before it starts: correct it" if end < start else None
 
 
 def _traces(exported: Iterable[tuple[str, dict]], schema: GraphSchema) -> list[tuple[str, Any]]:

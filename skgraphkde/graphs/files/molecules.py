@@ -61,7 +61,7 @@ def read_smi(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
         for i, name in enumerate(columns):
             cells[name] = [EXTENSIONS.sub("", row[i].strip()).strip() for row in rows]
         column = smiles_column(path, cells, schema, wanted)
-        return read_smiles_table(cells, str(column), schema, columns)
+        return read_smiles_table(path, cells, str(column), schema, columns)
     texts, names = [], []
     for line in lines:
         text, _, rest = line.replace("\t", " ").partition(" ")
@@ -118,6 +118,7 @@ def _are_smiles(texts: Sequence[str]) -> bool:
 
 
 def read_smiles_table(
+    path: AnyPath,
     cells: Cells,
     smiles: str,
     schema: GraphSchema,
@@ -130,6 +131,8 @@ def read_smiles_table(
 
     Parameters
     ----------
+    path : Path or zipfile.Path
+        For messages.
     cells : dict of list of str
     smiles : str
         The column of the SMILES.
@@ -149,7 +152,8 @@ def read_smiles_table(
     data = names_in_schema(schema, "graph")
     for column in [name for name in called + others if name not in data][:1]:
         names = cells.pop(column)
-    return read_smiles(texts, names, list(records(cells, schema, "graph", len(texts), decimal)))
+    rows = list(records(path, cells, schema, "graph", len(texts), decimal))
+    return read_smiles(texts, names, rows)
 
 
 def _are_names(texts: Sequence[str]) -> bool:

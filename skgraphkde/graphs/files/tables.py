@@ -100,7 +100,7 @@ class TableFiles:
         )
 
         def frame(path: AnyPath | None, part: str, *ids: str) -> Any:
-            return None if path is None else _frame(tables[path], schema, part, ids, decimal)
+            return None if path is None else _frame(path, tables[path], schema, part, ids, decimal)
 
         edges = frame(self.edges, "edge", self.graph, self.source, self.target)
         nodes = frame(self.nodes, "node", self.graph, self.node)
@@ -134,7 +134,12 @@ def _table(path: AnyPath, options: Mapping[str, str]) -> Any:
 
 
 def _frame(
-    table: Any, schema: GraphSchema, part: str, ids: tuple[str, ...], decimal: str | None
+    path: AnyPath,
+    table: Any,
+    schema: GraphSchema,
+    part: str,
+    ids: tuple[str, ...],
+    decimal: str | None,
 ) -> Any:
     """A table with cells that have types; ids are text."""
     if not isinstance(table, dict):
@@ -142,7 +147,7 @@ def _frame(
     import pandas as pd  # heavy
 
     names = {name: [cell or None for cell in table.pop(name)] for name in ids if name in table}
-    frame = pd.DataFrame(names | typed_columns(table, schema, part, decimal), dtype=object)
+    frame = pd.DataFrame(names | typed_columns(path, table, schema, part, decimal), dtype=object)
     frame.index += 2  # the rows of a spreadsheet, of which the first is the header
     return frame
 
@@ -295,10 +300,10 @@ def take_directions(edges: Any, schema: GraphSchema) -> list[str] | None:
 
 
 def records(
-    cells: Cells, schema: GraphSchema, part: str, n: int, decimal: str | None = None
+    path: AnyPath, cells: Cells, schema: GraphSchema, part: str, n: int, decimal: str | None = None
 ) -> Iterator[dict[str, Any]]:
     """The data in each of the `n` rows of a table, without what is missing."""
-    columns = typed_columns(cells, schema, part, decimal)
+    columns = typed_columns(path, cells, schema, part, decimal)
     for k in range(n):
         record = {name: values[k] for name, values in columns.items() if values[k] is not None}
         for value in record.values():
@@ -308,7 +313,7 @@ def records(
 
 
 def typed_columns(
-    cells: Cells, schema: GraphSchema, part: str, decimal: str | None = None
+    path: AnyPath, cells: Cells, schema: GraphSchema, part: str, decimal: str | None = None
 ) -> dict[str, list[Any]]:
     """The values of the cells of each column; None for those that are missing.
 
@@ -316,6 +321,8 @@ def typed_columns(
 
     Parameters
     ----------
+    path : Path or zipfile.Path
+        For messages.
     cells : dict of list of str
     schema : GraphSchema
         The names of categories and of numbers.
@@ -327,7 +334,7 @@ def typed_columns(
     categories = schema.named(kinds[0]) + CONVENTIONS[kinds[0]]
     decimal = decimal or decimal_mark(cells)
     if decimal is None:
-        _warn_open(cells, categories)
+        _warn_open(path, cells, categories)
     may_be_any = schema.reads_all(part)
     columns: dict[str, list[Any]] = {}
     for name, texts in cells.items():
@@ -386,20 +393,19 @@ def _fits(texts: Sequence[str], sign: str) -> tuple[set[str], dict[str, int]]:
     return with_sign, fits
 
 
-def _warn_open(cells: Cells, categories: Collection[str]) -> None:
+def _warn_open(path: AnyPath, cells: Cells, categories: Collection[str]) -> None:
     """Warn of columns in which each comma, or point, may be a decimal mark or between thousands."""
     found = []
     for name, texts in cells.items():
         for sign in LOCAL_NUMBERS if name not in categories else ():
             with_sign, fits = _fits(texts, sign)
             if with_sign and min(fits.values()) == len(with_sign):
-                # The same number in each file, so that Python says this once.
                 found.append(f"'1{sign}234' under {name!r}")
     if found:
         warn(
-            f"numbers such as {listed(found)} may have a decimal mark or thousands: those with a "
-            "comma are read as text, those with a point as decimal numbers; say --decimal , or "
-            "--decimal . in the shell (in Python, the options of read_batch)"
+            f"{path}: numbers such as {listed(found)} may have a decimal mark or thousands: those "
+            "with a comma are read as text, those with a point as decimal numbers; say --decimal , "
+            "or --decimal . in the shell (in Python, the options of read_batch)"
         )
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import posixpath
+import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +34,8 @@ from skgraphkde.graphs.files.tables import (
     NO_OPTIONS,
     NUMBER,
     TableFiles,
+    decimal_mark,
+    read_cells,
     tables_in,
 )
 from skgraphkde.graphs.files.tu import read_tu
@@ -305,7 +309,8 @@ def iter_graphs(
     Parameters
     ----------
     files : iterable of Path
-        As returned by :func:`find_files`.
+        As returned by :func:`find_files`. The CSVs of a sequence have one decimal mark, if those in
+        which it is clear agree.
     schema : GraphSchema, "all" or None, default=None
         What is to be read, which some formats need to know. None is ``GraphSchema()``.
     on_error : callable, default=None
@@ -338,8 +343,9 @@ def iter_graphs(
     ...     [(name[-12:], len(graph)) for name, graph in iter_graphs(find_files([folder]))]
     [('path.graphml', 3)]
     """
-    schema = validated(schema)
-    for path in progress(list(files)):
+    schema, files = validated(schema), list(files)
+    options = with_decimal_mark(files, options)
+    for path in progress(files):
         found = attempt(on_error, read_file, path, schema, options) or ()
         is_parsed = isinstance(found, list)  # which takes half of the time; else, one by one
         with during(0.5 * is_parsed, 1.0):
@@ -494,6 +500,26 @@ def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
         if on_error is None:
             raise
         on_error(error)
+
+
+def with_decimal_mark(files: Sequence[Source], options: Mapping[str, str]) -> Mapping[str, str]:
+    """The options, with the decimal mark that CSVs say, if there are several and they agree.
+
+    Parameters
+    ----------
+    files : sequence of Path
+    options : mapping
+    """
+    if len(files) < 2 or "decimal" in options:
+        return options
+    marks = set[Any]()
+    for path in chain.from_iterable(map(files_of, files)):
+        if suffix_of(path) in CSV and path.is_file():
+            with warnings.catch_warnings(), suppress(Exception):  # which reading it will raise
+                warnings.simplefilter("ignore")
+                marks.add(decimal_mark(read_cells(path, options)))
+    marks.discard(None)
+    return {**options, "decimal": marks.pop()} if len(marks) == 1 else options
 
 
 def files_of(source: Source) -> list[AnyPath]:

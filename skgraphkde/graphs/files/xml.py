@@ -233,10 +233,10 @@ def _value_of(element: Element, name: str, text: str | None, convert: Callable[[
         return convert(text)
     except (KeyError, ValueError) as error:
         which = element.get("id") or (element.get("source"), element.get("target"))
-        raise ValueError(
-            f"{element.tag} {which!r}, {name!r}: {text!r} is not what its type says: write numbers "
-            "as 1234.5, and true or false"
-        ) from error
+        # Only of booleans there is a list.
+        is_boolean = isinstance(error, KeyError)
+        cure = "a boolean: write true or false" if is_boolean else "a number: write it as 1234.5"
+        raise ValueError(f"{element.tag} {which!r}, {name!r}: {text!r} is not {cure}") from error
 
 
 def _converter(type_name: str) -> Callable[[str], Any]:

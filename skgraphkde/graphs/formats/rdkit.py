@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
+from skgraphkde._utils import interrupts_deferred
 from skgraphkde.graphs.formats.common import Graph
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.schema import GraphSchema
@@ -69,14 +70,15 @@ def molecule_graph(mol: Mol) -> nx.Graph:
         bond = mol.GetBondWithIdx(i)
         label = intern(bond.GetBondType().name.lower())
         graph.add_edge(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), label=label)
-    graph.graph |= {
-        "weight": Descriptors.MolWt(mol),  # type: ignore[attr-defined]
-        "logp": Crippen.MolLogP(mol),  # type: ignore[attr-defined]
-        "surface": rdMolDescriptors.CalcTPSA(mol),
-        "donors": rdMolDescriptors.CalcNumHBD(mol),
-        "acceptors": rdMolDescriptors.CalcNumHBA(mol),
-        "rotatable": rdMolDescriptors.CalcNumRotatableBonds(mol),
-    }
+    with interrupts_deferred():  # RDKit drops them where it searches for substructures
+        graph.graph |= {
+            "weight": Descriptors.MolWt(mol),  # type: ignore[attr-defined]
+            "logp": Crippen.MolLogP(mol),  # type: ignore[attr-defined]
+            "surface": rdMolDescriptors.CalcTPSA(mol),
+            "donors": rdMolDescriptors.CalcNumHBD(mol),
+            "acceptors": rdMolDescriptors.CalcNumHBA(mol),
+            "rotatable": rdMolDescriptors.CalcNumRotatableBonds(mol),
+        }
     graph.graph |= mol.GetPropsAsDict()
     if mol.HasProp("_Name") and mol.GetProp("_Name"):
         graph.graph["name"] = mol.GetProp("_Name")
