@@ -1,6 +1,7 @@
 """What several test modules share: small graphs, drawn from a seed."""
 
 import os
+import signal
 
 import networkx as nx
 import numpy as np
@@ -57,6 +58,14 @@ def spied(monkeypatch, owner, name):
     calls, function = [], getattr(owner, name)
     monkeypatch.setattr(owner, name, lambda *of, **by: calls.append(of) or function(*of, **by))
     return calls
+
+
+@pytest.fixture
+def hears_interrupts():
+    """A process that Ctrl-C interrupts, also if a shell has started it in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def refused(message, function, *args, **options):

@@ -69,6 +69,7 @@ class Dropped:
         raise KeyboardInterrupt
 
 
+@pytest.mark.usefixtures("hears_interrupts")
 @pytest.mark.parametrize("is_dropped", [False, True])
 def test_an_interrupted_find_leaves_nothing(tmp_path, monkeypatch, is_dropped):
     Path("few.smi").write_text("CCO a\nCCC b\nCCN c\n")

@@ -12,7 +12,6 @@ from scipy import stats
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
-from tqdm.auto import tqdm
 
 from skgraphkde import (
     GCN,
@@ -198,7 +197,7 @@ def test_the_correction_does_not_depend_on_rounding(n_views):
     assert len(corrections) == 1
 
 
-class EveryMove(tqdm):
+class EveryMove(_utils.Bar):
     """A bar that shows each of its moves."""
 
     def __init__(self, **options):
@@ -211,7 +210,7 @@ def test_bars_move_from_the_beginning_to_the_end(capsys, monkeypatch, train):
     stages = ["Reading", f"Fitting {len(train)} graphs"]
     assert capsys.readouterr().err.splitlines() == stages
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr(_utils, "tqdm", EveryMove)
+    monkeypatch.setattr(_utils, "Bar", EveryMove)
     with config_context(working_memory=0.01):
         detector.fit(train)
     shown = capsys.readouterr().err

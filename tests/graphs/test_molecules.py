@@ -59,6 +59,7 @@ def test_data_of_molecules():
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no masks")
+@pytest.mark.usefixtures("hears_interrupts")
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_an_interrupt_waits_for_rdkit(monkeypatch, error):
     def calculate(_):  # RDKit's own handler would drop the signal
