@@ -540,6 +540,11 @@ class Checker:
 
     # -- single numbers ----------------------------------------------------------------------------
 
+    def _is_finer(self, part):
+        """Whether others of the same kind have more in common than the sentence says."""
+        names = {"node": self.schema.node_categories, "edge": self.together, "graph": ()}[part]
+        return any(name != self.named for name in names)
+
     def extreme(self, items, where, usually=None, why=None, like=None):
         rows, own, part = self._place(where)
         if own is None:
@@ -580,7 +585,7 @@ class Checker:
                 n_given = sum(x is not None for x in known)
                 if like and number(like[1]) != n_given:
                     return f"{like[1]} of its kind are {n_given}"
-                if not like and self._is_finer(part, where):
+                if not like and self._is_finer(part):
                     return "the range of which?"
                 found = self._range(re.sub(r"^usually | in \d+ .*$", "", stated), known, given)
                 if found:
