@@ -162,7 +162,8 @@ def _neighborhoods(
     def words(i: int) -> str:
         node, called = first[i], graphs.schema.words
         n = int(graphs.degrees[node])
-        what, joint = f"one {called.node} with {n} neighbor{'s' * (n != 1)}", "and"
+        noun = "neighbor" if n == 1 else "neighbors"
+        what, joint = f"one {called.node} with {n} {noun}", "and"
         if known.vocabulary.by_label:
             label = graphs.label_names[graphs.labels[node]]
             what, joint = compared_words(graphs.schema.node_categories, label), "with"

@@ -140,7 +140,7 @@ def feature_words(
         if not k:
             return f"no {words.node} {ONE[verb]} {rest}; {have} one"
         if not n_have and feature.fact not in ("degrees", "isolated nodes"):
-            value = f"{'no ' * (verb == 'lack')}{rest} ({k} of {words.counted(n, 'node')})"
+            value = f"{'no ' if verb == 'lack' else ''}{rest} ({k} of {words.counted(n, 'node')})"
             return f"never seen in {len(known)} {others}: {value}"
         verb = ONE[verb] if k == 1 else verb
         return f"{k} of {words.counted(n, 'node')} ({number}) {verb} {rest}; usually {known_range}"

@@ -338,7 +338,8 @@ class Statistics(View):
             text = f"{round(share * n)} of {n} {statistic.name} ({own}); usually {known_range}"
         if what == "triangles":
             k = int(triangles(graph.underlying).sum())
-            count = f"{k} triangle{'s' * (k != 1)} (three {words.nodes} all linked)"
+            noun = "triangle" if k == 1 else "triangles"
+            count = f"{k} {noun} (three {words.nodes} all linked)"
             text = f"{count}, {own} of what the {words.edges} allow; usually {known_range}"
         return Reason(what, text, about=("edges" if what == "rounds" else what,))
 
