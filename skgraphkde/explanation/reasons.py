@@ -335,28 +335,34 @@ class Profiles:
         lacks = properties.lacking(graph, list(properties.counts.parts(graph)))
         index = np.flatnonzero(lacks[kind])
         index = index[np.argsort(-n_graphs[index], kind="stable")]
-        names, plain = (
-            [properties.name_of(kind, x, words) for x in index.tolist()]
-            for words in (self.words, PLAIN)
+        names, plain = self._in_words(
+            lambda words: [properties.name_of(kind, x, words) for x in index.tolist()]
         )
         element, category = properties.counts.about[kind]
         noun = f"{getattr(self.words, element)} "
         if element == "edge" and properties.counts.vocabulary.edge_labels:
             noun = ""  # their names have it
         noun += "with " if category not in ("", "label") else ""
-        text, more = self._seen(
-            f"no {noun}", "unlike", dict(zip(names, n_graphs[index], strict=True)), i
-        )
+        n_of = dict(zip(names, n_graphs[index], strict=True))
+        text, more = self._seen(f"no {noun}", "unlike", n_of, i, kind)
         about = tuple(properties.facts.get(name, name) for name in names)
         return Reason(listed(plain, LISTED), text, about=about, more=more)
 
-    def _seen(self, start: str, how: str, n_of: dict[str, int], i: int) -> tuple[str, str]:
+    def _in_words(self, names: Callable[[Words], list[str]]) -> tuple[list[str], list[str]]:
+        """Names in the words of the user, and in those for programs."""
+        said = names(self.words)
+        return said, said if self.words == PLAIN else names(PLAIN)
+
+    def _seen(
+        self, start: str, how: str, n_of: dict[str, int], i: int, kind: str
+    ) -> tuple[str, str]:
         """Names, each with the number of other training graphs that have it."""
+        # Names of pairs end with a value of this graph only.
+        are_pairs = self.properties.counts.about[kind][0] == "pair"
         n_known = self.model.n_training_graphs - (self.own[i] >= 0)
         of_all, seen = f" of {n_known} other {self.words.graphs}", list[str]()
         for name, n in n_of.items():
-            is_pair = " with the same " in name  # and a value of this graph only
-            base, here, who = name.partition(HERE) if is_pair else (name, "", "")
+            base, here, who = name.partition(HERE) if are_pairs else (name, "", "")
             seen.append(f"{base} ({how} {n}{'' if seen else of_all}){here}{who}")
         return in_two_lines(start, seen)
 
@@ -372,7 +378,7 @@ class Profiles:
                 for x in counts.surroundings
                 if counts.known[x].is_new(tables[x], own)[index].all()
             )
-        texts, plain = (part_names(graph, kind, counts, x) for x in (words, PLAIN))
+        texts, plain = self._in_words(lambda words: part_names(graph, kind, counts, words))
         element, category = counts.about[kind]
         odd = {x: f"odd edge {x}" for x in index.tolist() if element == "edge"}
         index = np.array([x for x in odd if odd[x] not in stated] or index)
@@ -383,7 +389,7 @@ class Profiles:
         start, facts = "never seen", tuple(odd.values()) or tuple(names)
         if element == "edge":
             if graph.directed and not category:
-                names, codes = (ways(graph, kind, counts, x, index) for x in (words, PLAIN))
+                names, codes = self._in_words(lambda x: ways(graph, kind, counts, x, index))
             told = {texts[x] for x in index}
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
@@ -413,13 +419,13 @@ class Profiles:
         kind, counts = self.columns[j].what, self.properties.counts
         graph, keys, own, once = self._parts(i, j)
         is_rare, n_graphs = self.properties.rare_parts(graph, kind, keys, own)
-        texts, plain = (part_names(graph, kind, counts, x) for x in (self.words, PLAIN))
+        texts, plain = self._in_words(lambda words: part_names(graph, kind, counts, words))
         index = np.flatnonzero(once & is_rare)
         index = index[np.argsort(n_graphs[index], kind="stable")]
         few = index[n_graphs[index] <= max(FEWEST * self.model.n_training_graphs, 1)]
         start, index = ("rare: ", few) if len(few) else ("unusual: ", index)
         n_of = {texts[x]: n_graphs[x] for x in index}
-        text, more = self._seen(start, "in", n_of, i)
+        text, more = self._seen(start, "in", n_of, i, kind)
         where, about = self._places(graph, kind, index), tuple(n_of)
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())

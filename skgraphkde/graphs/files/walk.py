@@ -158,7 +158,6 @@ def find_files(
     tables : mapping, default={}
         Fields of :class:`TableFiles`, such as "graph", the column of the graph, by which tables of
         many graphs are found that have other names.
-
     options : mapping, default={}
         How these are written, as for :func:`iter_graphs`.
 
