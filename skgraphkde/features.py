@@ -92,7 +92,7 @@ class LabelBlock(Block):
     weights: np.ndarray | None = None
 
     def __init__(self, batch: GraphBatch) -> None:
-        of_nodes, found, ranks = looks(batch), [], []
+        of_nodes, found, ranks = batch.once(looks), [], []
         for category, values in batch.values_by_category("node").items():
             known = tuple(dict.fromkeys(values))
             order = by_frequency(codes_in(values, known)[batch.labels], of_nodes)
@@ -176,7 +176,7 @@ class NumberBlock(Block):
         self.columns, self.used = batch.schema.node_columns, used
         self.indicates = batch.schema.missing != "error"
         self.mean, self.scale = _moments(np.asarray(batch.attributes)[:, used])
-        order = by_places(self.standardized(batch), looks(batch))
+        order = by_places(self.standardized(batch), batch.once(looks))
         self.used, self.mean, self.scale = used[order], self.mean[order], self.scale[order]
         self.names = [self.columns[i] for i in self.used]
         if self.indicates:
@@ -290,13 +290,14 @@ class EdgeBlock(Block):
     kind = "edge"
 
     def __init__(self, batch: GraphBatch) -> None:
-        self.groups = self.number_groups = EdgeGroups.fit(batch)
+        self.groups = self.number_groups = batch.once(EdgeGroups.fit)
         self.columns = batch.schema.edge_columns
         self.indicates = batch.schema.missing != "error"
         self.used, self.mean, self.scale = np.arange(len(self.columns)), np.zeros(0), np.ones(0)
         if batch.edge_attributes is not None:
             self.mean, self.scale = _moments(batch.edge_attributes)
-            self.used = by_places(self.standardized(batch), looks(batch)[batch.source_of_arc])
+            of_arcs = batch.once(looks)[batch.source_of_arc]
+            self.used = by_places(self.standardized(batch), of_arcs)
             self.mean, self.scale = self.mean[self.used], self.scale[self.used]
         self.names, prefixes = [], self.groups.prefixes
         if self.groups.n_relations:
@@ -536,7 +537,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             blocks.append(BLOCKS[kind](batch, used) if is_number else BLOCKS[kind](batch))
         self.blocks_ = tuple(blocks)
         self.values_ = {part: values_in_use(batch, part) for part in PARTS}
-        self.edge_groups_ = EdgeGroups.fit(batch)
+        self.edge_groups_ = batch.once(EdgeGroups.fit)
         warn_of_alike(batch)
         return self
 

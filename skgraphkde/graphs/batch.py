@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -147,7 +147,7 @@ class GraphBatch:
         self.directed = self.schema.directed
         self.n_graphs, self.n_nodes = len(self.node_ptr) - 1, int(self.node_ptr[-1])
         self.n_nodes_per_graph = frozen(np.diff(self.node_ptr))
-        self._values_by_category: dict[str, dict[str, tuple[Hashable, ...]]] = {}
+        self._once: dict[tuple, Any] = {}
         if isinstance(names, str):  # as __reduce__ writes them
             names = json.loads(names)
         self.names = tuple(names) if names is not None and any(names) else None
@@ -178,13 +178,14 @@ class GraphBatch:
 
     def values_by_category(self, part: str) -> dict[str, tuple[Hashable, ...]]:
         """For each category of a part, its value in each label of the vocabulary."""
-        if part not in self._values_by_category:
-            categories, labels = self.schema.names(f"{part}_categories"), self.data(part).names
-            columns: Any = [labels]
-            if len(categories) != 1:
-                columns = zip(*labels, strict=True) if labels else [()] * len(categories)
-            self._values_by_category[part] = dict(zip(categories, columns, strict=True))
-        return self._values_by_category[part]
+        return self.once(_values_by_category, part)
+
+    def once(self, compute: Callable[..., Any], *arguments: Hashable) -> Any:
+        """Result of ``compute(self, *arguments)``, computed once: a batch never changes."""
+        key = compute, *arguments
+        if key not in self._once:
+            self._once[key] = compute(self, *arguments)
+        return self._once[key]
 
     def records(self, part: str, rows: np.ndarray | None = None) -> list[dict[str, Any]]:
         """The categories, numbers and vectors of nodes, arcs or graphs, by name.
@@ -416,6 +417,14 @@ class GraphBatch:
         return graphs
 
 
+def _values_by_category(batch: GraphBatch, part: str) -> dict[str, tuple[Hashable, ...]]:
+    categories, labels = batch.schema.names(f"{part}_categories"), batch.data(part).names
+    columns: Any = [labels]
+    if len(categories) != 1:
+        columns = zip(*labels, strict=True) if labels else [()] * len(categories)
+    return dict(zip(categories, columns, strict=True))
+
+
 def with_edge_columns(batch: GraphBatch, schema: FittedSchema) -> GraphBatch:
     """Graphs without edges, with the columns that edges have in other graphs.
 
@@ -456,7 +465,8 @@ def is_spatial(batch: GraphBatch) -> np.ndarray:
     ndarray of shape (n_attributes,), bool
     """
     values, edges = np.asarray(batch.attributes), batch.underlying.tocoo()
-    if not edges.nnz:
+    is_named = batch.schema.is_explicit_feature
+    if not edges.nnz or is_named.all():
         return np.zeros(values.shape[1], dtype=bool)
     if batch.schema.missing != "error":
         values = np.where(np.isnan(values), np.nan_to_num(np.nanmean(values, axis=0)), values)
@@ -464,4 +474,4 @@ def is_spatial(batch: GraphBatch) -> np.ndarray:
     values = values / np.maximum(np.abs(values).max(axis=0), np.finfo(float).tiny)
     along_edges = ((values[edges.row] - values[edges.col]) ** 2).mean(axis=0)
     is_smooth = along_edges < MAX_SPATIAL_RATIO * 2 * values.var(axis=0)
-    return is_smooth & ~batch.schema.is_explicit_feature
+    return is_smooth & ~is_named

@@ -64,7 +64,7 @@ class EdgeGroups:
         """Learn which categories are frequent."""
         if batch.edge_labels is None:
             return cls(batch.directed, (), False)
-        of_nodes = looks(batch)
+        of_nodes = batch.once(looks)
         ends = hash64(of_nodes)[batch.source_of_arc] + of_nodes[batch.adjacency.indices]
         present = by_frequency(batch.edge_labels, ends)
         categories = tuple(batch.edge_label_names[i] for i in present[:MOST_CATEGORIES])

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from skgraphkde._utils import warn
@@ -355,8 +356,8 @@ def _shared(codes: np.ndarray, n_values: int, owner: np.ndarray) -> float:
     """The share of nodes, or edges, with a value that another graph has; 1 if there are few."""
     if n_values < LEAST_VALUES or not len(codes):
         return 1.0
-    value = np.unique(np.column_stack([codes, owner]), axis=0)[:, 0]  # once per graph
-    n_graphs = np.bincount(value, minlength=n_values)
+    n = owner.max() + 1
+    n_graphs = np.bincount(np.unique(codes * n + owner) // n, minlength=n_values)
     return float((n_graphs[codes] > 1).mean())
 
 
@@ -387,8 +388,11 @@ def _not_a_number(name: str, numbers: np.ndarray, owner: np.ndarray) -> str | No
     Running numbers are integers that all differ, and lie close together or are called so.
     """
     is_given = ~np.isnan(numbers).any(axis=1)
-    values = np.unique(np.column_stack([numbers, owner])[is_given], axis=0)[:, 0]
-    if numbers.shape[1] > 1 or len(values) < LEAST_VALUES:
+    if numbers.shape[1] > 1 or is_given.sum() < LEAST_VALUES:
+        return None
+    pairs = pd.DataFrame({"value": numbers[is_given, 0], "owner": owner[is_given]})
+    values = pairs.drop_duplicates()["value"].to_numpy()
+    if len(values) < LEAST_VALUES:
         return None
     words = {word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)}
     if words & CLOCKS and values.min() >= LEAST_TIME:

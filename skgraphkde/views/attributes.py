@@ -150,7 +150,7 @@ class Numbers(View):
                 "coordinates, as 'x' does: name them in GraphSchema(node_numbers=...), or omit the "
                 "view"
             )
-        self.vocabulary_ = Vocabulary.of(references, by_label=references.labels is not None)
+        self.vocabulary_ = references.once(Vocabulary.of, references.labels is not None)
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
         self.may_lack_ = references.schema.missing != "error"
         self.of_edges_ = references.edge_attributes is not None

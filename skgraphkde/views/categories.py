@@ -152,7 +152,7 @@ class Vocabulary:
         self.who: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, references: GraphBatch, *, by_label: bool) -> Self:
+    def of(cls, references: GraphBatch, by_label: bool) -> Self:
         """Collect the categories of reference graphs."""
         names: tuple = references.schema.node_categories if by_label else ()
         # Names that no reference uses count as unknown.
@@ -178,10 +178,10 @@ class Vocabulary:
             return pairs.chance, len(pairs.counts), np.sort(pairs.counts).tolist()
 
         self.step, *others = sorted(range(len(self.names)), key=regularity)
-        graph, who, together = references.graph_of_node.astype(np.uint64), [], [self.step]
+        who, together = [], [self.step]
         for i in progress(sorted(others)):
-            pairs = np.column_stack([self.value_keys(references, i), graph])
-            is_who = len(np.unique(pairs, axis=0)) >= OFTEN_DISTINCT * len(pairs)
+            values = ReferenceTable.of(self.value_keys(references, i), references.graph_of_node)
+            is_who = values.n_graphs.sum() >= OFTEN_DISTINCT * references.n_nodes
             if is_who:
                 who.append(i)
             if (pairs_of(self.step, i) if is_who else pairs_of(i)).chance <= OFTEN_NEW:
@@ -426,7 +426,7 @@ class CategoryCounts:
         CategoryCounts
         """
         may_lack = references.schema.missing != "error" and references.attributes is not None
-        vocabulary = Vocabulary.of(references, by_label=by_label)
+        vocabulary = references.once(Vocabulary.of, by_label)
         counts = cls(vocabulary, with_gaps=may_lack, with_edges=with_edges)
         counts.known = {
             kind: ReferenceTable.of(keys, graph) for kind, keys, graph in counts.parts(references)

@@ -58,7 +58,7 @@ class Neighborhoods:
     """
 
     def __init__(self, known: GraphBatch, radius: int, by_label: bool) -> None:
-        self.vocabulary = Vocabulary.of(known, by_label=by_label)
+        self.vocabulary = known.once(Vocabulary.of, by_label)
         self.radius = radius
         colors = self._colors(known)
         first, number = factorize(colors.ravel())

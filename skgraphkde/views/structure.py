@@ -183,7 +183,7 @@ class Statistics(View):
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
         """Learn the statistics of the references, see :meth:`View.fit`."""
-        self.vocabulary_ = Vocabulary.of(references, by_label=references.labels is not None)
+        self.vocabulary_ = references.once(Vocabulary.of, references.labels is not None)
         self.categories_ = {
             key: _most_frequent(codes, values, graph)
             for key, *_, codes, values, graph, _ in _categories(references, self.vocabulary_)
@@ -277,16 +277,17 @@ class Statistics(View):
     def _numbers(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Numbers of graphs, means and deviations of those of nodes and of edges."""
         schema, nodes, edges = graphs.schema, graphs.attributes, graphs.edge_attributes
+        words = schema.words  # which looks at all names
         if graphs.graph_attributes is not None:
             for name, column in zip(schema.graph_columns, graphs.graph_attributes.T, strict=True):
-                yield Statistic(f"{name} of the {schema.words.graph}", column, 0.0)
-        names, of_arc = schema.node_columns, graphs.graph_of_arc
+                yield Statistic(f"{name} of the {words.graph}", column, 0.0)
+        names, of_node, of_arc = schema.node_columns, graphs.graph_of_node, graphs.graph_of_arc
         columns = [
-            (schema.words.nodes, names[j], np.asarray(nodes)[:, j], graphs.graph_of_node)
+            (words.nodes, names[j], np.asarray(nodes)[:, j], of_node)
             for j in self.columns_.tolist()
         ]
         columns += [
-            (schema.words.edges, name, np.asarray(edges)[:, j], of_arc)
+            (words.edges, name, np.asarray(edges)[:, j], of_arc)
             for j, name in enumerate(schema.edge_columns)
         ]
         for part, column_name, column, graph in columns:
