@@ -93,11 +93,11 @@ class LabelBlock(Block):
 
     def __init__(self, batch: GraphBatch) -> None:
         of_nodes, found, ranks = batch.once(looks), [], []
-        for category, values in batch.values_by_category("node").items():
-            known = tuple(dict.fromkeys(values))
-            order = by_frequency(codes_in(values, known)[batch.labels], of_nodes)
-            found.append((category, tuple(known[i] for i in order)))
-            ranks.append(codes_in(values, found[-1][1])[batch.labels])
+        for category in batch.values_by_category("node"):
+            values, own = batch.category("node", category)
+            order = by_frequency(own[batch.labels], of_nodes)
+            found.append((category, tuple(values[i] for i in order)))
+            ranks.append(codes_in(values, found[-1][1])[own[batch.labels]])
         in_order = [found[i] for i in by_places(np.column_stack(ranks), of_nodes)]
         self.categories, self.vocabularies = zip(*in_order, strict=True)
         self.names = [f"{category}={x}" for category, values in in_order for x in values]
@@ -111,12 +111,12 @@ class LabelBlock(Block):
     def codes(self, batch: GraphBatch) -> np.ndarray:
         """Index of each node's values among all values, -1 if unseen, (n_categories, n_nodes)."""
         rows, first = [], 0
-        of_batch = batch.values_by_category("node")
         for category, vocabulary in zip(self.categories, self.vocabularies, strict=True):
-            codes = codes_in(of_batch[category], vocabulary)
+            values, own = batch.category("node", category)
+            codes = codes_in(values, vocabulary)
             codes[codes >= 0] += first
             codes[self.hidden[codes]] = -1
-            rows.append(codes[batch.labels])
+            rows.append(codes[own[batch.labels]])
             first += len(vocabulary)
         return np.stack(rows)
 
@@ -129,7 +129,7 @@ class LabelBlock(Block):
             if self.weights is None:
                 columns[nodes, known] = 1
             else:
-                _add_signs(known, self.weights[known], nodes, columns)
+                _add_signs(known, self.weights, nodes, columns)
         return columns
 
     def without_own(self, batch: GraphBatch) -> tuple[LabelBlock, np.ndarray]:
@@ -296,8 +296,7 @@ class EdgeBlock(Block):
         self.used, self.mean, self.scale = np.arange(len(self.columns)), np.zeros(0), np.ones(0)
         if batch.edge_attributes is not None:
             self.mean, self.scale = _moments(batch.edge_attributes)
-            of_arcs = batch.once(looks)[batch.source_of_arc]
-            self.used = by_places(self.standardized(batch), of_arcs)
+            self.used = by_places(self.standardized(batch), batch.once(looks)[batch.source_of_arc])
             self.mean, self.scale = self.mean[self.used], self.scale[self.used]
         self.names, prefixes = [], self.groups.prefixes
         if self.groups.n_relations:
@@ -404,13 +403,13 @@ def _add_signs(values: np.ndarray, weights: np.ndarray, rows: np.ndarray, out: n
 
     The signs are bits of a hash, so that no table of signs is stored.
     """
-    n_words = out.shape[1] // 64
-    factors = weights[:, np.newaxis] / np.sqrt(out.shape[1])
+    n_words, (distinct, own) = out.shape[1] // 64, np.unique(values, return_inverse=True)
+    factors = weights[distinct, np.newaxis] / np.sqrt(out.shape[1])
     for word in range(n_words):
-        numbers = values.astype(np.uint64) * np.uint64(n_words) + np.uint64(word)
+        numbers = distinct.astype(np.uint64) * np.uint64(n_words) + np.uint64(word)
         hashes = hash64(numbers * INCREMENT)
         bits = np.unpackbits(hashes.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1)
-        out[rows, 64 * word : 64 * (word + 1)] += factors * (2.0 * bits - 1.0)
+        out[rows, 64 * word : 64 * (word + 1)] += (factors * (2.0 * bits - 1.0))[own]
 
 
 #: Kinds of features, in the order of their columns.

@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -43,7 +44,7 @@ class Data(NamedTuple):
     """Categories and numbers of all nodes, arcs, or graphs."""
 
     labels: np.ndarray | None  # (n_rows,): indices into `names`
-    names: tuple[Hashable, ...]  # tuples, if there are several categories
+    names: tuple[Any, ...]  # tuples, if there are several categories
     numbers: np.ndarray | None  # (n_rows, n_columns)
 
     def take(self, rows: np.ndarray) -> Data:
@@ -164,11 +165,8 @@ class GraphBatch:
 
     def data(self, part: str) -> Data:
         """The categories and numbers of a part, "node", "edge" or "graph"."""
-        if part == "node":
-            return Data(self.labels, self.label_names, self.attributes)
-        if part == "edge":
-            return Data(self.edge_labels, self.edge_label_names, self.edge_attributes)
-        return Data(self.graph_labels, self.graph_label_names, self.graph_attributes)
+        fields = (f"{PARTS[part]}{x}" for x in ("labels", "label_names", "attributes"))
+        return Data(*(getattr(self, name) for name in fields))
 
     def owner(self, part: str) -> np.ndarray:
         """Index of the graph of each row of the data of a part, "node", "edge" or "graph"."""
@@ -179,6 +177,10 @@ class GraphBatch:
     def values_by_category(self, part: str) -> dict[str, tuple[Hashable, ...]]:
         """For each category of a part, its value in each label of the vocabulary."""
         return self.once(_values_by_category, part)
+
+    def category(self, part: str, name: str) -> tuple[tuple[Hashable, ...], np.ndarray]:
+        """Distinct values of a category of a part, and the index of each label's own."""
+        return self.once(_distinct_values, part, name)
 
     def once(self, compute: Callable[..., Any], *arguments: Hashable) -> Any:
         """Result of ``compute(self, *arguments)``, computed once: a batch never changes."""
@@ -419,10 +421,17 @@ class GraphBatch:
 
 def _values_by_category(batch: GraphBatch, part: str) -> dict[str, tuple[Hashable, ...]]:
     categories, labels = batch.schema.names(f"{part}_categories"), batch.data(part).names
-    columns: Any = [labels]
-    if len(categories) != 1:
-        columns = zip(*labels, strict=True) if labels else [()] * len(categories)
-    return dict(zip(categories, columns, strict=True))
+    if len(categories) == 1:
+        return {categories[0]: labels}
+    return {name: tuple(map(itemgetter(i), labels)) for i, name in enumerate(categories)}
+
+
+def _distinct_values(
+    batch: GraphBatch, part: str, name: str
+) -> tuple[tuple[Hashable, ...], np.ndarray]:
+    values = batch.values_by_category(part)[name]
+    distinct = tuple(dict.fromkeys(values))
+    return distinct, codes_in(values, distinct)
 
 
 def with_edge_columns(batch: GraphBatch, schema: FittedSchema) -> GraphBatch:
@@ -465,8 +474,7 @@ def is_spatial(batch: GraphBatch) -> np.ndarray:
     ndarray of shape (n_attributes,), bool
     """
     values, edges = np.asarray(batch.attributes), batch.underlying.tocoo()
-    is_named = batch.schema.is_explicit_feature
-    if not edges.nnz or is_named.all():
+    if not edges.nnz or batch.schema.is_explicit_feature.all():
         return np.zeros(values.shape[1], dtype=bool)
     if batch.schema.missing != "error":
         values = np.where(np.isnan(values), np.nan_to_num(np.nanmean(values, axis=0)), values)
@@ -474,4 +482,4 @@ def is_spatial(batch: GraphBatch) -> np.ndarray:
     values = values / np.maximum(np.abs(values).max(axis=0), np.finfo(float).tiny)
     along_edges = ((values[edges.row] - values[edges.col]) ** 2).mean(axis=0)
     is_smooth = along_edges < MAX_SPATIAL_RATIO * 2 * values.var(axis=0)
-    return is_smooth & ~is_named
+    return is_smooth & ~batch.schema.is_explicit_feature

@@ -388,16 +388,17 @@ def _not_a_number(name: str, numbers: np.ndarray, owner: np.ndarray) -> str | No
     Running numbers are integers that all differ, and lie close together or are called so.
     """
     is_given = ~np.isnan(numbers).any(axis=1)
-    if numbers.shape[1] > 1 or is_given.sum() < LEAST_VALUES:
-        return None
-    pairs = pd.DataFrame({"value": numbers[is_given, 0], "owner": owner[is_given]})
+    pairs = pd.DataFrame({"value": numbers[:, 0], "owner": owner})[is_given]
     values = pairs.drop_duplicates()["value"].to_numpy()
-    if len(values) < LEAST_VALUES:
+    if numbers.shape[1] > 1 or len(values) < LEAST_VALUES:
         return None
     words = {word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)}
     if words & CLOCKS and values.min() >= LEAST_TIME:
         return "time"
-    all_differ = len(np.unique(values)) == len(values) and not (values % 1).any()
-    all_differ &= len(values) * 2 >= is_given.sum()  # both arcs of an edge have its number
+    all_differ = (
+        not (values % 1).any()
+        and len(values) * 2 >= is_given.sum()  # both arcs of an edge have its number
+        and len(np.unique(values)) == len(values)
+    )
     is_dense = np.ptp(values) <= 1.2 * len(values)
     return "running number" if all_differ and (is_dense or words & NUMBERING) else None

@@ -21,7 +21,7 @@ from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import Vocabulary, compared_words, edge_words, means, places
-from skgraphkde.views.rows import Whitening, folds, winsorized
+from skgraphkde.views.rows import Whitening, check_size, folds, winsorized
 
 # A tree looks at all of the points if they have more columns, which a matrix product does faster.
 MOST_COLUMNS_OF_TREE = 15
@@ -29,8 +29,6 @@ MOST_COLUMNS_OF_TREE = 15
 MIN_GRAPHS_PER_KIND = 5
 # The same for categories of graphs, each of which has one row.
 MIN_GRAPHS_PER_CATEGORY = 10
-# Of more numbers of graphs, in all categories within which they are compared, fits take minutes.
-MOST_COMPARED = 100_000_000
 # Variance that whitening adds, as a share of that of a number: rounding is no evidence.
 RIDGE = 1e-3
 # Distances beyond are cut to this one.
@@ -121,8 +119,7 @@ class Numbers(View):
 
     def applies_to(self, graphs: GraphBatch) -> bool:
         """True if nodes, edges or graphs have numbers that are not coordinates."""
-        others = graphs.edge_attributes, graphs.graph_attributes
-        has_others = any(numbers is not None for numbers in others)
+        has_others = graphs.edge_attributes is not None or graphs.graph_attributes is not None
         return has_others or bool(graphs.schema.is_explicit_feature.any())
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
@@ -141,8 +138,7 @@ class Numbers(View):
         Raises
         ------
         ValueError
-            If neither nodes nor edges nor graphs have numbers, or graphs have too many in each of
-            too many categories.
+            If neither nodes nor edges nor graphs have numbers, or there are too many.
         """
         if not self.applies_to(references):
             raise ValueError(
@@ -156,20 +152,13 @@ class Numbers(View):
         self.of_edges_ = references.edge_attributes is not None
         self.of_graphs_ = references.graph_attributes is not None
         self.references_ = references
-        if self.of_graphs_:
-            n_numbers = np.asarray(references.graph_attributes).shape[1]
-            n_categories = len(self.vocabulary_.values["graph"])
-            if len(references) * n_numbers * n_categories > MOST_COMPARED:
-                raise ValueError(
-                    f"the {n_numbers} numbers of {len(references)} graphs are compared within each "
-                    f"of {n_categories} categories, which are more than {MOST_COMPARED:,} numbers: "
-                    "name fewer in GraphSchema(graph_numbers=..., graph_categories=...), or leave "
-                    "'numbers' out of views"
-                )
-        self.parts_ = tuple(rows.part for rows in self._rows(references))
+        tables = self._rows(references)
+        self.parts_ = tuple(rows.part for rows in tables)
+        for rows in tables:
+            check_size(rows.part, rows.values.shape, self.parts_.count(rows.part), "numbers")
         self.points_ = [
             NumberPoints(rows, np.ones(len(rows.graph), dtype=bool), self.n_points)
-            for rows in self._rows(references)
+            for rows in tables
         ]
         return self
 
@@ -269,8 +258,10 @@ class Numbers(View):
         Shares of missing numbers are reasons for any detector.
         """
         least = np.full(len(graphs), 0.1)
-        largest = self._largest(graphs, own)
-        found = [Property("extreme", self.name, x, least, i) for i, x in enumerate(largest)]
+        found = [
+            Property("extreme", self.name, x, least, i)
+            for i, x in enumerate(self._largest(graphs, own))
+        ]
         return [x for x, part in zip(found, self.parts_, strict=True) if part != GAPS]
 
     def reason(

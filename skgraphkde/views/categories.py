@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, category_words
 from skgraphkde.graphs.refinement import hash64, messages, refined
+from skgraphkde.graphs.schema import PARTS
 
 # Bonds, as RDKit names them, and people do not.
 BONDS = r"^(SINGLE|DOUBLE|TRIPLE|AROMATIC)(?=$|,| \()"
@@ -128,7 +128,7 @@ class Vocabulary:
     edge_labels : tuple
         Categories of their edges.
     values : dict of str -> dict of str -> tuple
-        Values of each category of "edge" and of "graph", the references themselves.
+        Values of each category of "node", "edge" and "graph", the references themselves.
 
     Attributes
     ----------
@@ -158,9 +158,8 @@ class Vocabulary:
         # Names that no reference uses count as unknown.
         used = np.unique(np.asarray(references.labels)).tolist() if by_label else ()
         labels = tuple(references.label_names[code] for code in used)
-        has_edge_labels = references.edge_labels is not None
-        edge_labels = references.edge_label_names if has_edge_labels else ()
-        values = {part: values_in_use(references, part) for part in ("edge", "graph")}
+        edge_labels = () if references.edge_labels is None else references.edge_label_names
+        values = {part: values_in_use(references, part) for part in PARTS}
         vocabulary = cls(by_label, names, labels, edge_labels, values)
         if len(names) > 1:
             vocabulary._set_roles(references)
@@ -214,11 +213,10 @@ class Vocabulary:
         first, second : ndarray of shape (n_pairs,), int
             A node of each step; each pair of steps once for each value.
         """
-        by_category, labels = graphs.values_by_category("node"), np.asarray(graphs.labels)
-        values, steps = by_category[self.names[i]], by_category[self.names[self.step]]
-        who, step = (codes_in(x, dict.fromkeys(x))[labels] for x in (values, steps))
-        given = np.flatnonzero(np.array([x is not None for x in values])[labels])
-        rows = np.column_stack([graphs.graph_of_node, who, step])[given]
+        (values, who), (_, step) = (graphs.category("node", self.names[j]) for j in (i, self.step))
+        labels = np.asarray(graphs.labels)
+        given = np.flatnonzero(np.array([x is not None for x in values])[who[labels]])
+        rows = np.column_stack([graphs.graph_of_node, who[labels], step[labels]])[given]
         rows, first = np.unique(rows, axis=0, return_index=True)
         nodes, pairs = given[first], [np.zeros((0, 2), dtype=np.int64)]
         for gap in range(1, len(rows)):
@@ -269,11 +267,6 @@ class Vocabulary:
         [name], [value] = names, values
         return compared_words(names, value) if name == self.named else category_text(name, value)
 
-    @cached_property
-    def _values(self) -> list[tuple]:
-        """Values of each of several categories of nodes."""
-        return [tuple(dict.fromkeys(column)) for column in zip(*self.labels, strict=True)]
-
     def value_keys(self, graphs: GraphBatch, i: int) -> np.ndarray:
         """Color of each node by one of its categories.
 
@@ -287,14 +280,13 @@ class Vocabulary:
         -------
         ndarray of shape (n_nodes,), uint64
         """
-        values = graphs.values_by_category("node")[self.names[i]]
-        return hash64(codes_in(values, self._values[i])[graphs.labels].astype(np.uint64))
+        return self.keys_alone(graphs, "node", self.names[i])
 
     def keys_alone(self, graphs: GraphBatch, part: str, name: str) -> np.ndarray:
-        """Color of each arc, or graph, by one of its own categories."""
-        codes = codes_in(graphs.values_by_category(part)[name], self.values[part][name])
-        labels = graphs.data(part).labels
-        return hash64(codes[[] if labels is None else labels].astype(np.uint64))  # None: no edges
+        """Color of each node, arc, or graph, by one of its own categories."""
+        (values, own), labels = graphs.category(part, name), graphs.data(part).labels
+        keys = hash64(codes_in(values, self.values[part][name]).astype(np.uint64))
+        return keys[own[[] if labels is None else labels]]  # None: no edges
 
     def gap_keys(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node by its label and its set of missing numbers, shape (n_nodes,)."""
@@ -388,8 +380,9 @@ class CategoryCounts:
         several = len(vocabulary.names) > 1
         self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
         each = {f" {name}": (i,) for i, name in enumerate(vocabulary.names) if several}
-        each = {x: i for x, i in each.items() if i != vocabulary.together}
-        compared = {"": vocabulary.together} | each
+        compared = {"": vocabulary.together} | {
+            x: i for x, i in each.items() if i != vocabulary.together
+        }
         self.edges = {f"edges{x}": i for x, i in compared.items() if with_edges}
         self.surroundings = {
             f"surroundings{x}": i for x, i in compared.items() if vocabulary.by_label

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 # Numbers farther from the quartiles, in interquartile ranges, are far outliers. Heavy tails, as of
 # durations and amounts, are within (the far outliers of Tukey, 1977, begin at 3).
 FAR_OUT = 10.0
+# Of more products in covariances, a fit takes minutes.
+MOST_PRODUCTS = 20_000_000_000
 
 
 def winsorized(table: np.ndarray, kinds: np.ndarray | None = None) -> np.ndarray:
@@ -47,6 +51,31 @@ def winsorized(table: np.ndarray, kinds: np.ndarray | None = None) -> np.ndarray
         reach = np.where(high > low, FAR_OUT * (high - low), np.inf)
         found[rows] = np.clip(values, low - reach, high + reach)
     return found
+
+
+def check_size(what: str, shape: tuple[int, ...], n_times: int, view: str) -> None:
+    """Raise a ValueError if whitening would take long: its time grows with pairs of columns.
+
+    Parameters
+    ----------
+    what : str
+        "node", "edge" or "graph".
+    shape : (int, int)
+        Rows and columns of the table.
+    n_times : int
+        How many such tables there are: one, and one for each category of graphs.
+    view : str
+        The view that whitens them.
+    """
+    n_products = n_times * math.prod(shape) * min(shape)
+    if n_products > MOST_PRODUCTS:
+        within = f", within each of {n_times - 1:,} categories," if n_times > 1 else ""
+        raise ValueError(
+            f"{shape[1]:,} {view} of each of {shape[0]:,} {what}s{within} are too many to compare "
+            f"({n_products:,} products in covariances, at most {MOST_PRODUCTS:,}): name the "
+            "categories and numbers that matter in GraphSchema(...), set a smaller max_references, "
+            f"or leave {view!r} out of views"
+        )
 
 
 class Whitening:

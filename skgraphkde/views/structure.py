@@ -22,7 +22,7 @@ from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import Vocabulary
 from skgraphkde.views.neighborhoods import nearest
-from skgraphkde.views.rows import Whitening, folds, winsorized
+from skgraphkde.views.rows import Whitening, check_size, folds, winsorized
 
 # Categories that have a share of their own; the others are one.
 MOST_CATEGORIES = 200
@@ -182,7 +182,13 @@ class Statistics(View):
         return "statistics of the graph"
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
-        """Learn the statistics of the references, see :meth:`View.fit`."""
+        """Learn the statistics of the references, see :meth:`View.fit`.
+
+        Raises
+        ------
+        ValueError
+            If there are too many.
+        """
         self.vocabulary_ = references.once(Vocabulary.of, references.labels is not None)
         self.categories_ = {
             key: _most_frequent(codes, values, graph)
@@ -195,6 +201,7 @@ class Statistics(View):
         self.forms_ = tuple(statistic.form for statistic in found)
         self.table_ = np.column_stack([statistic.values for statistic in found])
         self.steps_ = np.array([statistic.step for statistic in found])
+        check_size("graph", self.table_.shape, 1, "statistics")
         return self
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
@@ -237,10 +244,7 @@ class Statistics(View):
 
     @cached_property
     def _metric(self) -> Metric:
-        return self._metric_of(self.table_)
-
-    def _metric_of(self, table: np.ndarray) -> Metric:
-        return Metric(table, self.steps_, self.subjects)
+        return Metric(self.table_, self.steps_, self.subjects)
 
     @property
     def subjects(self) -> np.ndarray:
@@ -255,7 +259,7 @@ class Statistics(View):
         """
         fold, left_out = folds(self._metric.standardized(self.table_))
         parts = (self.table_[fold != i] for i in range(int(fold.max()) + 1))
-        return left_out, [self._metric_of(table) for table in parts]
+        return left_out, [Metric(table, self.steps_, self.subjects) for table in parts]
 
     def _statistics(self, context: Context) -> list[Statistic]:
         graphs = context.graphs
@@ -264,9 +268,8 @@ class Statistics(View):
     def _shares(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Shares of the categories of nodes and edges."""
         for key, noun, name, codes, values, graph, totals in _categories(graphs, self.vocabulary_):
-            known = {value: i for i, value in enumerate(self.categories_[key])}
-            n = len(known) + 1
-            columns = np.array([known.get(value, n - 1) for value in values], dtype=np.int64)
+            known = self.categories_[key]
+            n, columns = len(known) + 1, codes_in(values, known, len(known))
             counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
             things = [category_text(name, value) if name else value for value in known]
@@ -276,8 +279,8 @@ class Statistics(View):
 
     def _numbers(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Numbers of graphs, means and deviations of those of nodes and of edges."""
-        schema, nodes, edges = graphs.schema, graphs.attributes, graphs.edge_attributes
-        words = schema.words  # which looks at all names
+        nodes, edges = graphs.attributes, graphs.edge_attributes
+        schema, words = graphs.schema, graphs.schema.words  # which looks at all names
         if graphs.graph_attributes is not None:
             for name, column in zip(schema.graph_columns, graphs.graph_attributes.T, strict=True):
                 yield Statistic(f"{name} of the {words.graph}", column, 0.0)
@@ -415,22 +418,20 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
 
 
 def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
-    """Generate key, noun and name of each category, codes, values, owners and their numbers.
+    """Generate key, noun and name, codes, distinct values, owners and their numbers of each.
 
     The noun is that of nodes or edges, which have a share; "" for graphs. Pairs have no name.
     """
     called = graphs.schema.words
-    for part, prefix in PARTS.items():
-        labels, label_names = (getattr(graphs, f"{prefix}{x}") for x in ("labels", "label_names"))
+    for part in PARTS:
+        labels, graph = graphs.data(part).labels, graphs.owner(part)
         if labels is None:
             continue
-        graph, names = graphs.owner(part), graphs.schema.names(f"{part}_categories")
         totals = np.bincount(graph, minlength=len(graphs))
-        tuples: Any = label_names if len(names) > 1 else [(value,) for value in label_names]
-        columns = [[values[i] for values in tuples] for i in range(len(names))]
-        for name, values in zip(names, columns, strict=True):
-            noun = "" if part == "graph" else getattr(called, f"{part}s")
-            yield f"{part} {name}", noun, name, np.asarray(labels), values, graph, totals
+        noun = "" if part == "graph" else getattr(called, f"{part}s")
+        for name in graphs.values_by_category(part):
+            values, own = graphs.category(part, name)
+            yield f"{part} {name}", noun, name, own[labels], values, graph, totals
     for i in vocabulary.who:
         first, second = vocabulary.same_value(graphs, i)
         words = vocabulary.pair_words(graphs, i, first, second)
@@ -442,12 +443,10 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:
     """The most frequent categories, by their numbers of graphs, that several graphs have."""
-    known = tuple(dict.fromkeys(values))
-    distinct = codes_in(values, known)[codes]
-    pairs, counts = np.unique(graph * len(known) + distinct, return_counts=True)
-    category, n_graphs = pairs % len(known), np.bincount(pairs % len(known))
+    pairs, counts = np.unique(graph * len(values) + codes, return_counts=True)
+    category, n_graphs = pairs % len(values), np.bincount(pairs % len(values))
     order = by_frequency(category, counts.astype(np.uint64))[:MOST_CATEGORIES]
-    return tuple(known[i] for i in order if n_graphs[i] >= MIN_GRAPHS_PER_CATEGORY)
+    return tuple(values[i] for i in order if n_graphs[i] >= MIN_GRAPHS_PER_CATEGORY)
 
 
 def triangles(graphs: sp.csr_array) -> np.ndarray:

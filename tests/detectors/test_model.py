@@ -7,7 +7,7 @@ from sklearn import config_context
 
 from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, load, read_graphs
 from skgraphkde.distances import DiscreteMeasures
-from skgraphkde.views import neighborhoods, structure
+from skgraphkde.views import categories, neighborhoods, structure
 from skgraphkde.views.embedding import Embedding
 from tests.conftest import random_graphs, spied
 
@@ -66,10 +66,11 @@ def test_views_share_work_and_nothing_stays_after_a_call(monkeypatch, tmp_path):
     embedded = spied(monkeypatch, Embedding, "of_flows")
     colored = spied(monkeypatch, neighborhoods.Neighborhoods, "_colors")
     counted = spied(monkeypatch, structure, "triangles")
-    detector = GraphKDEDetector().fit(TRAIN)
+    named = spied(monkeypatch, categories.Vocabulary, "__init__")
+    detector = GraphKDEDetector().fit(TRAIN.replace())
     assert len(counted) <= 2  # blocks
     # Colors of the references make the table, and are numbered once as those of other graphs.
-    assert (len(embedded), len(colored)) == (1, 2 + 1)
+    assert (len(embedded), len(colored), len(named)) == (1, 2 + 1, 1)
     detector.save(tmp_path / "model.skg")
     for one in (detector, detector, *[load(tmp_path / "model.skg")] * 2):
         for calls in (embedded, colored, counted):

@@ -9,7 +9,6 @@ from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Numbers, read_graphs
 from skgraphkde.explanation import explain
-from skgraphkde.views import attributes
 from skgraphkde.views.base import Property
 from tests.conftest import fitted_to, with_data
 from tests.views.common import context_of, fit, scores_of
@@ -192,13 +191,28 @@ def test_numbers_of_a_graph_are_compared_with_graphs_of_the_same_category():
     assert unknown < scores[:40].min()  # compared with all graphs
 
 
-def test_too_many_numbers_of_graphs_in_too_many_categories_are_refused(monkeypatch):
-    graphs = [with_data(nx.path_graph(4), land="ab"[i % 2], sum=float(i)) for i in range(40)]
-    detector = GraphKDEDetector(schema=GraphSchema(graph_categories="land", graph_numbers="sum"))
-    monkeypatch.setattr(attributes, "MOST_COMPARED", 40)
+@pytest.mark.parametrize(
+    ("view", "schema", "n_products", "message"),
+    [
+        ("numbers", {"node_numbers": "age"}, 160, "1 numbers of each of 160 nodes are too many"),
+        ("numbers", {"edge_numbers": "toll"}, 120, "1 numbers of each of 120 edges are too many"),
+        ("numbers", {"graph_numbers": "sum", "graph_categories": "land"}, 80, "each of 1 cat"),
+        ("statistics", {"node_numbers": "age"}, 40 * 14 * 14, "14 statistics of each of 40 graphs"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:not read")
+def test_what_would_take_long_is_refused(view, schema, n_products, message, monkeypatch):
+    limit, graphs = "skgraphkde.views.rows.MOST_PRODUCTS", []
+    for i in range(40):
+        of_nodes, of_edges = {"age": [1.0, 2.0, 4.0, float(i)]}, {"toll": [1.0, 3.0, float(i)]}
+        graphs.append(
+            with_data(nx.path_graph(4), of_nodes, of_edges, land="ab"[i % 2], sum=i + 0.5)
+        )
+    detector = GraphKDEDetector(views=("density", view), schema=GraphSchema(**schema))
+    monkeypatch.setattr(limit, n_products)
     detector.fit(graphs)
-    monkeypatch.setattr(attributes, "MOST_COMPARED", 39)
-    with pytest.raises(ValueError, match=r"the 1 numbers of 40 graphs .* of 1 categories"):
+    monkeypatch.setattr(limit, n_products - 1)
+    with pytest.raises(ValueError, match=message):
         detector.fit(graphs)
 
 
