@@ -36,8 +36,14 @@ __all__ = ["GraphBatch"]
 # between random nodes.
 MAX_SPATIAL_RATIO = 0.25
 # The arguments of a batch, in the order of the constructor.
-DATA = tuple(f"{x}{y}" for x in PARTS.values() for y in ("labels", "label_names", "attributes"))
-ARGUMENTS = ("node_ptr", "adjacency", *DATA, "schema", "names")
+OF_PART = "labels", "label_names", "attributes"
+ARGUMENTS = (
+    "node_ptr",
+    "adjacency",
+    *(x + y for x in PARTS.values() for y in OF_PART),
+    "schema",
+    "names",
+)
 
 
 class Data(NamedTuple):
@@ -165,8 +171,7 @@ class GraphBatch:
 
     def data(self, part: str) -> Data:
         """The categories and numbers of a part, "node", "edge" or "graph"."""
-        fields = (f"{PARTS[part]}{x}" for x in ("labels", "label_names", "attributes"))
-        return Data(*(getattr(self, name) for name in fields))
+        return Data(*(getattr(self, PARTS[part] + x) for x in OF_PART))
 
     def owner(self, part: str) -> np.ndarray:
         """Index of the graph of each row of the data of a part, "node", "edge" or "graph"."""

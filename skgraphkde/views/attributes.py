@@ -155,7 +155,8 @@ class Numbers(View):
         tables = self._rows(references)
         self.parts_ = tuple(rows.part for rows in tables)
         for rows in tables:
-            check_size(rows.part, rows.values.shape, self.parts_.count(rows.part), "numbers")
+            if rows.part != GAPS:  # which are fewer
+                check_size(rows.part, rows.values.shape, self.parts_.count(rows.part), "numbers")
         self.points_ = [
             NumberPoints(rows, np.ones(len(rows.graph), dtype=bool), self.n_points)
             for rows in tables

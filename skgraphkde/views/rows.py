@@ -69,9 +69,9 @@ def check_size(what: str, shape: tuple[int, ...], n_times: int, view: str) -> No
     """
     n_products = n_times * math.prod(shape) * min(shape)
     if n_products > MOST_PRODUCTS:
-        within = f", within each of {n_times - 1:,} categories," if n_times > 1 else ""
+        within = f", within each of {n_times - 1:,} categories" if n_times > 1 else ""
         raise ValueError(
-            f"{shape[1]:,} {view} of each of {shape[0]:,} {what}s{within} are too many to compare "
+            f"{shape[1]:,} {view} of each of {shape[0]:,} {what}s{within}: too many to compare "
             f"({n_products:,} products in covariances, at most {MOST_PRODUCTS:,}): name the "
             "categories and numbers that matter in GraphSchema(...), set a smaller max_references, "
             f"or leave {view!r} out of views"

@@ -194,8 +194,8 @@ def test_numbers_of_a_graph_are_compared_with_graphs_of_the_same_category():
 @pytest.mark.parametrize(
     ("view", "schema", "n_products", "message"),
     [
-        ("numbers", {"node_numbers": "age"}, 160, "1 numbers of each of 160 nodes are too many"),
-        ("numbers", {"edge_numbers": "toll"}, 120, "1 numbers of each of 120 edges are too many"),
+        ("numbers", {"node_numbers": "age"}, 160, "1 numbers of each of 160 nodes: too many"),
+        ("numbers", {"edge_numbers": "toll"}, 120, "1 numbers of each of 120 edges: too many"),
         ("numbers", {"graph_numbers": "sum", "graph_categories": "land"}, 80, "each of 1 cat"),
         ("statistics", {"node_numbers": "age"}, 40 * 14 * 14, "14 statistics of each of 40 graphs"),
     ],
