@@ -35,8 +35,9 @@ __all__ = ["GraphBatch"]
 # Coordinates are node numbers whose squared change along edges is below this share of the change
 # between random nodes.
 MAX_SPATIAL_RATIO = 0.25
-# The arguments of a batch, in the order of the constructor.
+# What nodes, edges and graphs have.
 OF_PART = "labels", "label_names", "attributes"
+# The arguments of a batch, in the order of the constructor.
 ARGUMENTS = (
     "node_ptr",
     "adjacency",
