@@ -108,7 +108,7 @@ def plot_scores(
     >>> from skgraphkde.plots import plot_scores
     >>> ax = plot_scores([3.1, 2.9, 2.4, -1000], offset=1.5)
     >>> ax.get_legend().get_texts()[-1].get_text()
-    '1 far lower: -1000'
+    '1 further left: -1000'
     >>> plt.close(ax.figure)
     """
     scores = _check_numbers(scores, "scores")
@@ -118,7 +118,11 @@ def plot_scores(
     if is_far.any() and offset is not None:  # the hatched bar is left of the threshold
         inside = np.append(inside, offset)
     edges = np.histogram_bin_edges(inside, bins)
-    lowest, width = edges[0], edges[1] - edges[0]
+    width = edges[1] - edges[0]
+    if offset is not None:  # no bar is on both sides of the threshold
+        n_left = int(np.ceil((offset - edges[0]) / width))
+        edges = offset + width * np.arange(-n_left, len(edges) + 1 - n_left)
+    lowest = edges[0]
     if is_far.any():  # a separate bar, one bar's width away from the others
         edges = np.concatenate([lowest - width * np.array([2, 1]), edges])
     ax = _open_axes(ax)
@@ -133,7 +137,7 @@ def plot_scores(
     ax.set(xlabel="score", ylabel="graphs")
     if is_far.any():
         ends = dict.fromkeys(map(printed, (scores.min(), scores[is_far].max())))
-        text = f"{is_far.sum()} far lower: {' to '.join(ends)}"
+        text = f"{is_far.sum()} further left: {' to '.join(ends)}"
         ax.fill_between([], [], facecolor="none", edgecolor="black", hatch="////", label=text)
     # Where it hides no bar and not the threshold, wherever these are.
     ax.legend(

@@ -50,6 +50,7 @@ def test_every_graph_is_in_a_bar():
     assert [x.sum() for x in heights(ax)] == [20, 5]
     assert legend(ax) == ["normal (20)", "anomaly (5)", "threshold"]
     assert ax.lines[0].get_xdata()[0] == -2.5
+    assert -2.5 in [bar.get_x() for bar in ax.containers[0]]  # no bar is on both sides
     box = ax.get_legend().get_window_extent()
     assert not box.overlaps(ax.get_window_extent())
     np.testing.assert_array_equal(
@@ -61,17 +62,17 @@ def test_every_graph_is_in_a_bar():
     ("scores", "options", "tail"),
     [
         ([-8, 0, 0, 2, 2], {}, []),  # median 0, highest 2: down to -8
-        ([-9.5, 0, 0, 2, 2], {}, ["1 far lower: -9.5"]),
+        ([-9.5, 0, 0, 2, 2], {}, ["1 further left: -9.5"]),
         ([-9.5, 0, 0, 2, 2], {"offset": -1.5}, []),
-        ([-9.5, 0, 0, 2, 2], {"y": [-1, 1, 1, -1, -1]}, ["1 far lower: -9.5"]),
+        ([-9.5, 0, 0, 2, 2], {"y": [-1, 1, 1, -1, -1]}, ["1 further left: -9.5"]),
         ([-9.5, 0, 0, 2, 2], {"y": [1, 1, -1, -1, -1]}, []),  # a median of -4.75
         ([-50, 3, 3, 3], {}, []),  # nothing to scale by
-        ([-50, 0, 0, 2, 2], {"offset": -1.5}, ["1 far lower: -50"]),  # which the bars reach
+        ([-50, 0, 0, 2, 2], {"offset": -1.5}, ["1 further left: -50"]),  # which the bars reach
     ],
 )
 def test_the_axis_of_scores_ends_where_the_docstring_says(scores, options, tail):
     ax = plot_scores(scores, **options)
-    assert [x for x in legend(ax) if "far lower" in x] == tail
+    assert [x for x in legend(ax) if "further left" in x] == tail
     assert not written(ax)  # no text over bars or the threshold
     assert not tail or sum(bars[0] for bars in heights(ax)) == 1  # a bar of its own
 

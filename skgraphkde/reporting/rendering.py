@@ -229,6 +229,7 @@ def render(
         library=library,
         script=(HERE / "page.js").read_text(encoding="utf-8"),
         style=(HERE / "page.css").read_text(encoding="utf-8"),
+        by_summary=functools.partial(_by_summary, detector),
         **_headline(detector, rows, alpha),
         **_method(detector),
     )
@@ -274,6 +275,15 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
         "least_p_value": least,
         "least_selected": math.ceil(len(rows) * least / alpha - 1e-9),
     }
+
+
+def _by_summary(detector: GraphKDEDetector, surprises: np.ndarray) -> list[tuple[str, float]]:
+    """The surprises of the views, added up for views that look at the same."""
+    found: dict[str, float] = {}
+    for view, surprise in zip(detector.model_.views, surprises.tolist(), strict=True):
+        summary = view.summary or view.name
+        found[summary] = found.get(summary, 0.0) + surprise
+    return list(found.items())
 
 
 def _method(detector: BaseGraphDetector) -> dict[str, Any]:

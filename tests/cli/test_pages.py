@@ -56,7 +56,7 @@ def test_find():
     assert result.stderr == f"Reading\nFitting 41 graphs\n{said}Judging\nDrawing\n"
     assert run("find worlds -o page.html --force --quiet").stderr == said
     text = Path("page.html").read_text()
-    assert "of 41 graphs that are all usual, about 0 to 3 stand out" in text
+    assert "about 0 to 3 of 41 usual graphs would stand out" in text
     assert ">star.graphml</button>" in text  # without the folder, which all have
     assert text.count("<article id") - text.count("graphs alike</h3>") == 41
     assert "Not read" not in run("find worlds -o page.html --force --schema all").stderr

@@ -129,12 +129,20 @@ def test_the_page_says_what_the_user_calls_things(listed):
 @pytest.mark.parametrize(
     ("contamination", "new", "sure"),
     [
-        ("auto", [], "No more than chance would give: of 41 cases that are all usual, about 0"),
+        (
+            "auto",
+            [],
+            "By chance alone, about 0 to 3 of 41 usual cases would stand out, too; here, 2 do, 2",
+        ),
         (0.1, [], "You asked for the oddest 10%: as many stand out in any list"),
-        (0.1, [cases()], "of 41 cases that are all usual, about 4 to 5 stand out."),
-        ("auto", [3 * cases(0, 90)], "More than chance would give: of 3 cases that are all usual"),
-        ("auto", [], "stand out. But 2 are far below most others: look at these first."),
-        ("auto", [cases() + 9 * cases(0, 90)], "stand out, and 9 are far below most others. Each"),
+        (0.1, [cases()], "By chance alone, about 4 to 5 of 41 usual cases would stand out"),
+        ("auto", [3 * cases(0, 90)], "about 0 to 1 of 3 usual cases would stand out; here"),
+        ("auto", [], "of them far below most others. Look at these 2 first."),
+        (
+            "auto",
+            [cases() + 9 * cases(0, 90)],
+            "9 of them far below most others. Each is still a hint",
+        ),
     ],
 )
 def test_it_says_how_sure_one_can_be(contamination, new, sure):
@@ -207,7 +215,7 @@ def test_the_nearest_usual_graph_is_beside_the_graph(listed):
     graphs = cases()
     parsed = Parsed(skgraphkde.report(listed, graphs[-1:]))
     assert "The nearest usual case" in [x.strip() for x in parsed.texts["h4"]]
-    assert any(x.endswith("No usual case is of about the same size.") for x in parsed.texts["p"])
+    assert any(x.endswith("(no usual case is of about the same size)") for x in parsed.texts["p"])
     assert len(parsed.pictures["The nearest usual one"]) == 1
     cells = parsed.texts["td"]
     assert cells[cells.index("steps") :][:6] == ["steps", "31", "12", "links", "30", "18"]
@@ -250,7 +258,7 @@ def test_the_details_name_nodes_and_the_nearest_usual_graph(detector, new):
     distances, order = (x[0] for x in nearest_references(detector, new[5:6], 30, view=view))
     distances = distances * 41 / detector.model_.references.n_nodes_per_graph[order]
     nearest = order[np.where(is_usual[order], distances, np.inf).argmin()]
-    assert f"known <{nearest}>. No usual graph is of about the same size." in parsed.texts["p"]
+    assert f"known <{nearest}> (no usual graph is of about the same size)" in parsed.texts["p"]
     (shares,) = node_contributions(detector, new[5:6], view=view)
     cells = parsed.texts["td"]
     place = cells.index(f"{shares.argmax()} (<b>new</b>)")
@@ -386,7 +394,7 @@ def test_a_detector_without_reasons_and_scores_with_a_long_tail(plots):
     assert set(parsed.pictures) == {histogram, "The graph"}
     (caption,) = (x for x in parsed.texts["figcaption"] if x.startswith("Scores"))
     assert "The first bar, apart from the others, counts all that are further left" in caption
-    assert "15 far lower" in parsed.pictures[histogram][0]
+    assert "15 further left" in parsed.pictures[histogram][0]
 
 
 @pytest.mark.parametrize(
@@ -466,7 +474,7 @@ def test_words_of_experts_are_in_the_last_section(new, given, monkeypatch):
     fence = GraphKDEDetector(contamination="auto", random_state=0).fit(random_graphs(30, seed=1))
     html = skgraphkde.report(fence, *([new] if given else []))
     main = html[html.index("<body>") : html.index("</main>")]
-    before, section = main.split("<details><summary>For statisticians</summary>")
+    before, section = main.split("<details><summary>For experts</summary>")
     assert section.rstrip().endswith("</dl>\n</details>\n</section>")
     for word in ("box plot", "fence", "animoto", "MMD", "kernel", "p-values"):
         assert word not in before
