@@ -25,7 +25,6 @@ from skgraphkde.calibration import (
 )
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
-from skgraphkde.graphs.arrays import frozen
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import KnownGraphs
 from skgraphkde.graphs.formats.networkx import node_ids
@@ -631,9 +630,18 @@ class BaseGraphDetector(OutlierMixin, Specification):
 
     def _freeze(self) -> None:
         """Make fitted arrays read-only; files and pickles hold arrays that can be written to."""
-        for name, value in vars(self).items():
-            if name.endswith("_") and isinstance(value, np.ndarray):
-                setattr(self, name, frozen(value))
+        found, seen = [x for name, x in vars(self).items() if name.endswith("_")], set[int]()
+        while found:
+            x = found.pop()
+            if id(x) in seen or isinstance(x, type):
+                continue
+            seen.add(id(x))
+            if isinstance(x, np.ndarray):
+                x.flags.writeable = False
+            elif isinstance(x, list | tuple):
+                found += x
+            else:
+                found += (x if isinstance(x, dict) else getattr(x, "__dict__", {})).values()
 
     def save(self, path: str | os.PathLike) -> None:
         """Save the fitted detector to a file that :func:`skgraphkde.load` reads.
