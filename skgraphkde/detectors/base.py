@@ -217,8 +217,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         ----------
         graphs : sequence of graphs, or GraphBatch
             Training graphs, at least 2, see :func:`skgraphkde.read_graphs`.
-        y : None
-            Ignored: the detector uses no target.
+        y : array-like of shape (n_graphs,), default=None
+            Ignored, with a warning if it has values other than 1 and -1.
 
         Returns
         -------
@@ -231,6 +231,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         ValueError
             If a graph or a parameter is invalid. A detector that was fitted before is unchanged.
         """
+        warn_of_target(y)
         self._fit(graphs)
         return self
 
@@ -663,6 +664,15 @@ class BaseGraphDetector(OutlierMixin, Specification):
         """
         check_is_fitted(self)
         save(self, path)
+
+
+def warn_of_target(y: Any) -> None:
+    """Warn of a target by which scikit-learn would invert metrics, which `fit` alone can see."""
+    if y is not None and not np.isin(y, (1, -1)).all():
+        warn(
+            "fit ignores y, and metrics such as roc_auc can be inverted unless y is 1 for "
+            "normal graphs and -1 for anomalies: see skgraphkde.model_selection.OneClassKFold"
+        )
 
 
 def _warn_ignored(attributes: list[Ignored], n_self_loops: int, why: str) -> None:
