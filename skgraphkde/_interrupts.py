@@ -1,7 +1,5 @@
 """Ctrl-C that waits for libraries. Nothing slow is imported, so that it can wait for imports."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

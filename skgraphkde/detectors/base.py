@@ -634,15 +634,12 @@ class BaseGraphDetector(OutlierMixin, Specification):
         found, seen = [x for name, x in vars(self).items() if name.endswith("_")], set[int]()
         while found:
             x = found.pop()
-            if id(x) in seen or isinstance(x, type):
-                continue
-            seen.add(id(x))
             if isinstance(x, np.ndarray):
                 x.flags.writeable = False
-            elif isinstance(x, list | tuple):
-                found += x
-            else:
-                found += (x if isinstance(x, dict) else getattr(x, "__dict__", {})).values()
+            elif id(x) not in seen and not isinstance(x, type):
+                seen.add(id(x))
+                held = x if isinstance(x, dict) else getattr(x, "__dict__", {})
+                found += x if isinstance(x, list | tuple) else held.values()
 
     def save(self, path: str | os.PathLike) -> None:
         """Save the fitted detector to a file that :func:`skgraphkde.load` reads.

@@ -92,8 +92,7 @@ def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> np.ndarray:
 
 
 def _csr(weights: sp.csr_array, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    data = weights.data.astype(dtype, copy=False)
-    return frozen(weights.indptr), frozen(weights.indices), frozen(data)
+    return frozen(weights.indptr), frozen(weights.indices), frozen(weights.data, dtype)
 
 
 # -- compiled loops, which do not check indices ----------------------------------------------------
