@@ -45,7 +45,6 @@ from tests.views.test_base import DegreeEntropy
 
 PLAIN = [random_graphs(n, seed=n, n_attributes=2) for n in (16, 5)]
 TIME = datetime.datetime(2026, 1, 31, tzinfo=datetime.UTC)
-ZONED = TIME.astimezone(ZoneInfo("Europe/Berlin"))
 
 
 class Kind(str, Enum):  # noqa: UP042 - a StrEnum has other texts
@@ -53,8 +52,8 @@ class Kind(str, Enum):  # noqa: UP042 - a StrEnum has other texts
 
 
 VALUES = [TIME, TIME.date(), TIME.time(), TIME - TIME, Decimal("1.50"), UUID(int=1)]
-VALUES += [ZONED, pd.Timestamp("2020-05-01"), Kind.A]
-LABELS = [3, 2.5, True, "C", "Å", ("C", (1, None)), 10**30, *VALUES]
+EQUAL = [TIME.astimezone(ZoneInfo("Europe/Berlin")), pd.Timestamp("2020-05-01"), Kind.A]
+LABELS = [3, 2.5, True, "C", "Å", ("C", (1, None)), 10**30, *VALUES, *EQUAL]
 NAMED = [random_graphs(30, seed=seed, labels=LABELS) for seed in (1, 2)]
 CASES = {
     "defaults": (PLAIN, {}),
