@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator
@@ -156,19 +155,6 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
-
-
-@contextmanager
-def interrupts_deferred() -> Iterator[None]:
-    """Let Ctrl-C wait for the end of calls of C++ that have a handler of their own, and drop it."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def compiled(function: Callable[..., Any], fastmath: Any = False) -> Any:

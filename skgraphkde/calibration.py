@@ -13,7 +13,6 @@ from scipy.stats import false_discovery_control
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import warn
-from skgraphkde.graphs.arrays import frozen
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import has_excess_duplicates, kinds_of
 from skgraphkde.specification import Specification
@@ -174,14 +173,6 @@ class FittedCalibration:
     graphs: np.ndarray
     contamination: float | None
     is_comparable: bool = True
-
-    def __post_init__(self) -> None:
-        for name in ("scores", "graphs"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self.__post_init__()  # files and pickles hold arrays that can be written to
 
     @cached_property
     def offset(self) -> float:

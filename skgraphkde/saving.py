@@ -64,7 +64,7 @@ TRUSTED = frozenset(
     "scipy.sparse._csr.csr_array",
     # Values of categories, which do nothing when they are made.
     *("datetime.date", "datetime.datetime", "datetime.time", "datetime.timedelta"),
-    *("datetime.timezone", "decimal.Decimal", "uuid.UUID"),
+    *("datetime.timezone", "decimal.Decimal", "uuid.UUID", "zoneinfo.ZoneInfo"),
 }
 
 
@@ -86,7 +86,7 @@ def save(detector: Any, path: str | os.PathLike) -> None:
     OSError
         If the file cannot be written.
     ValueError
-        If a value in it could not be read back, such as a category that is a pandas.Timestamp.
+        If a value in it could not be read back, such as a category that is an Enum.
     """
     with atomic_file(path) as file:
         file.write(dumped(detector))

@@ -1,11 +1,14 @@
 """One-class folds: every graph is tested once, and no anomaly is trained on."""
 
+import networkx as nx
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
+from skgraphkde import GraphKDEDetector
 from skgraphkde.model_selection import OneClassKFold
+from tests.conftest import warned
 
 
 @given(
@@ -26,6 +29,13 @@ def test_train_on_normal_test_on_all(n_normal, n_anomalies, n_splits, seed):
         tested.extend(test)
     assert sorted(tested) == list(range(len(y)))
     assert cv.get_n_splits() == n_splits
+
+
+def test_a_target_that_inverts_metrics_is_warned_of():
+    graphs, odd = [nx.cycle_graph(n) for n in range(5, 25)], np.arange(20) % 2
+    search = GridSearchCV(GraphKDEDetector(), {}, scoring="roc_auc", cv=StratifiedKFold(2))
+    warned("roc_auc can be inverted unless", search.fit, graphs, odd)
+    search.fit(graphs, 1 - 2 * odd)
 
 
 def test_several_classes_are_all_stratified():

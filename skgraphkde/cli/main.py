@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from skgraphkde._interrupts import interrupts_deferred
 from skgraphkde._version import __version__
 
 INTERRUPTED = 130  # exit code
@@ -54,8 +55,8 @@ class Commands(click.Group):
         """Run a command."""
         before, sys.unraisablehook = sys.unraisablehook, _interrupt_again
         try:
-            from skgraphkde.cli.output import one_line_errors  # imports pandas
-
+            with interrupts_deferred():  # threads of BLAS would take them while RDKit drops them
+                from skgraphkde.cli.output import one_line_errors  # imports NumPy and pandas
             with one_line_errors():
                 return super().invoke(ctx)
         except click.NoSuchOption as error:

@@ -25,7 +25,6 @@ from skgraphkde.calibration import (
 )
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
-from skgraphkde.graphs.arrays import frozen
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import KnownGraphs
 from skgraphkde.graphs.formats.networkx import node_ids
@@ -218,8 +217,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         ----------
         graphs : sequence of graphs, or GraphBatch
             Training graphs, at least 2, see :func:`skgraphkde.read_graphs`.
-        y : None
-            Ignored: the detector uses no target.
+        y : array-like of shape (n_graphs,), default=None
+            Ignored, with a warning if it has values other than 1 and -1.
 
         Returns
         -------
@@ -232,6 +231,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         ValueError
             If a graph or a parameter is invalid. A detector that was fitted before is unchanged.
         """
+        warn_of_target(y)
         self._fit(graphs)
         return self
 
@@ -631,9 +631,15 @@ class BaseGraphDetector(OutlierMixin, Specification):
 
     def _freeze(self) -> None:
         """Make fitted arrays read-only; files and pickles hold arrays that can be written to."""
-        for name, value in vars(self).items():
-            if name.endswith("_") and isinstance(value, np.ndarray):
-                setattr(self, name, frozen(value))
+        found, seen = [x for name, x in vars(self).items() if name.endswith("_")], set[int]()
+        while found:
+            x = found.pop()
+            if isinstance(x, np.ndarray):
+                x.flags.writeable = False
+            elif id(x) not in seen and not isinstance(x, type):
+                seen.add(id(x))
+                held = x if isinstance(x, dict) else getattr(x, "__dict__", {})
+                found += x if isinstance(x, list | tuple) else held.values()
 
     def save(self, path: str | os.PathLike) -> None:
         """Save the fitted detector to a file that :func:`skgraphkde.load` reads.
@@ -655,6 +661,15 @@ class BaseGraphDetector(OutlierMixin, Specification):
         """
         check_is_fitted(self)
         save(self, path)
+
+
+def warn_of_target(y: Any) -> None:
+    """Warn of a target by which scikit-learn would invert metrics, which `fit` alone can see."""
+    if y is not None and not np.isin(y, (1, -1)).all():
+        warn(
+            "fit ignores y, and metrics such as roc_auc can be inverted unless y is 1 for "
+            "normal graphs and -1 for anomalies: see skgraphkde.model_selection.OneClassKFold"
+        )
 
 
 def _warn_ignored(attributes: list[Ignored], n_self_loops: int, why: str) -> None:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._utils import warn
 from skgraphkde.calibration import LeaveOneOut, finite
-from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.base import BaseGraphDetector, warn_of_target
 from skgraphkde.detectors.groups import find_groups
 from skgraphkde.detectors.model import GraphModel, fit_model
 from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, checked_verdicts
@@ -347,8 +347,8 @@ class GraphKDEDetector(
         ----------
         graphs : sequence of graphs, or GraphBatch
             Training graphs, at least 2, see :func:`skgraphkde.read_graphs`.
-        y : None
-            Ignored: the detector uses no target.
+        y : array-like of shape (n_graphs,), default=None
+            Ignored, with a warning if it has values other than 1 and -1.
         verdicts : array-like of shape (n_graphs,), default=None
             -1 or "anomaly" for a confirmed anomaly, 1 or "normal" for a graph that somebody
             confirmed as normal, 0 or None for no verdict. Confirmed anomalies are no references
@@ -367,6 +367,7 @@ class GraphKDEDetector(
             If a graph, a verdict or a parameter is invalid. A detector that was fitted before is
             unchanged.
         """
+        warn_of_target(y)
         self._fit(graphs, verdicts)
         return self
 

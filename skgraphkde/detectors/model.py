@@ -19,9 +19,9 @@ from skgraphkde.combination import (
 )
 from skgraphkde.distances.base import FittedDistance
 from skgraphkde.features import NodeFeatures
-from skgraphkde.graphs.arrays import frozen
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import sample_by_content
+from skgraphkde.graphs.problems import called
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
@@ -94,10 +94,9 @@ class GraphModel:
         learned_weights: LearnedWeights | None = None,
     ) -> None:
         self.features, self.encoder, self.views = features, encoder, tuple(views)
-        self.references, self.reference_index = references, frozen(reference_index)
-        self.categories = categories
-        self.training_scores, self.learned_weights = frozen(training_scores), learned_weights
-        self.clouds = clouds
+        self.references, self.clouds, self.categories = references, clouds, categories
+        self.reference_index, self.training_scores = reference_index, training_scores
+        self.learned_weights = learned_weights
         densities = [view for view in self.views if view.uses_points]
         self.embedding = Embedding(features, encoder, densities)
         self.log_p_values = [LogPValues(view_scores) for view_scores in training_scores]
@@ -108,7 +107,6 @@ class GraphModel:
             self.view_weights = view_weights(leave_one_out)
         else:
             self.view_weights = np.ones(1)
-        self.view_weights = frozen(self.view_weights)
 
     def __getstate__(self) -> dict[str, Any]:
         # Clouds are larger than all else, and follow from it.
@@ -116,8 +114,6 @@ class GraphModel:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        for name in ("training_scores", "reference_index", "view_weights"):
-            setattr(self, name, frozen(getattr(self, name)))
         flows = self.embedding.flows(self.references)
         self.clouds = self.embedding.of_references(self.references, flows)
         if self.confirmed is not None:
@@ -618,7 +614,7 @@ def _check_range(graphs: GraphBatch, features: NodeFeatures, limit: float) -> No
                 "too large for random features: clip it, or use views=Density(MMD(method='exact'))"
             )
         raise ValueError(
-            f"graph {graph}, {where} attribute {block.columns[column]!r} is "
+            f"{called(graphs.name(int(graph)))}, {where} attribute {block.columns[column]!r} is "
             f"{np.asarray(values)[row, column]:g}, more than {limit:.0e} standard deviations from "
             f"the mean of the training graphs, {advice}"
         )

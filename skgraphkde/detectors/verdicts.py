@@ -10,6 +10,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import kinds_of
 from skgraphkde.graphs.formats.common import is_missing
 from skgraphkde.graphs.naming import shown
+from skgraphkde.graphs.problems import called
 
 ANOMALY, UNKNOWN, NORMAL = -1, 0, 1
 # Verdicts in tables and on pages.
@@ -54,8 +55,8 @@ def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:
             known = UNKNOWN
         if isinstance(known, bool | np.bool_) or known not in (ANOMALY, UNKNOWN, NORMAL):
             raise ValueError(
-                "a verdict is 'anomaly' or -1, 'normal' or 1, or 0 for none, and that of graph "
-                f"{graph} is {value!r}"
+                "a verdict is 'anomaly' or -1, 'normal' or 1, or 0 for none, and that of "
+                f"{called(graphs.name(graph))} is {value!r}"
             )
         found[graph] = known
     (kinds,) = kinds_of(graphs)
@@ -64,13 +65,8 @@ def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:
         first = of_kind.setdefault(int(kinds[graph]), graph)
         if found[first] != found[graph]:
             raise ValueError(
-                f"graphs {_called(graphs, first)} and {_called(graphs, graph)} are equal, and one "
+                f"{called(graphs.name(first))} and {called(graphs.name(graph))} are equal, and one "
                 "verdict is 'anomaly', the other 'normal': keep one of them"
             )
     anomalies = np.unique(kinds[found == ANOMALY])
     return np.where(np.isin(kinds, anomalies), ANOMALY, found)
-
-
-def _called(graphs: GraphBatch, graph: int) -> str:
-    name = graphs.names[graph] if graphs.names else ""
-    return repr(shown(name)) if name else str(graph)

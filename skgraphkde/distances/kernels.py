@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from skgraphkde._utils import compiled, memory_limit, one_blas_thread
 from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.graphs.arrays import frozen
 
 # Number of kernel values, or of random features, in a block, and its largest number of rows.
 BLOCK, TILE = 2**16, 2**8
@@ -91,7 +92,7 @@ def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> np.ndarray:
 
 
 def _csr(weights: sp.csr_array, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return weights.indptr, weights.indices, weights.data.astype(dtype, copy=False)
+    return frozen(weights.indptr), frozen(weights.indices), frozen(weights.data, dtype)
 
 
 # -- compiled loops, which do not check indices ----------------------------------------------------

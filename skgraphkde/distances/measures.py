@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from skgraphkde.graphs.arrays import frozen
+
 
 @dataclass(frozen=True, eq=False)
 class DiscreteMeasures:
@@ -84,7 +86,8 @@ class DiscreteMeasures:
         """
         center = self.points.min(axis=0).clip(min=0) + self.points.max(axis=0).clip(max=0)
         points = self.points - center
-        return center, points, np.einsum("pk,pk->p", points, points)
+        # Read-only as what was fitted is, so that loops are compiled once.
+        return center, frozen(points), frozen(np.einsum("pk,pk->p", points, points))
 
     def projections(self, frequencies: np.ndarray) -> np.ndarray:
         """Products of the points with frequencies, which distances with the same ones share.

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Set
 from decimal import Decimal
+from enum import Enum
 from itertools import chain
 from numbers import Complex
 from typing import Any
@@ -453,10 +454,15 @@ class Elements:
         for k, value in enumerate(values):
             if rows is not None and rows.shape[1] > 1 and np.isin(rows[k], (0, 1)).all():
                 continue  # another vector is wrong
+            # What is equal, and has the same text after a file.
             if isinstance(value, Set):
                 values[k] = value = tuple(sorted_labels({*value}))
             elif is_a(value, "torch", "Tensor") and value.ndim == 0:
                 values[k] = value = value.item()
+            elif isinstance(value, Enum) and isinstance(value, str | int):
+                values[k] = value = value.value
+            elif is_a(value, "pandas", "Timestamp") and not value.nanosecond:
+                values[k] = value = value.to_pydatetime()
             if not is_label(value):
                 what = "label" if self.part == "node" else "category"
                 raise self.error(

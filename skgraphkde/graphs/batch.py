@@ -217,6 +217,10 @@ class GraphBatch:
         records = zip(*columns.values(), strict=True) if columns else [()] * len(rows)
         return [dict(zip(columns, record, strict=True)) for record in records]
 
+    def name(self, graph: int) -> int | str:
+        """The name of a graph in messages; its position, if it has none."""
+        return (self.names[graph] if self.names else "") or graph
+
     # -- sizes ---------------------------------------------------------------------------------
 
     @property

@@ -184,7 +184,7 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
         one_way = (batch.adjacency != batch.adjacency.T).nonzero()[0]
         i = int(batch.graph_of_node[one_way].min()) if len(one_way) else 0
         raise GraphError(
-            batch.names[i] if batch.names else i,
+            batch.name(i),
             " is directed, and fit saw undirected graphs: fit on directed graphs, or "
             "with schema=GraphSchema(directed=False) (--undirected in the shell)",
         )
@@ -286,7 +286,7 @@ def _error(batch: GraphBatch, part: str, row: int, message: str) -> GraphError:
     """The error of a node, an arc or a graph, which it names."""
     i = int(batch.owner(part)[row])
     where = {"node": f", node {row - batch.node_ptr[i]}", "edge": ", an edge", "graph": ""}
-    return GraphError(batch.names[i] if batch.names else i, f"{where[part]}: {message}")
+    return GraphError(batch.name(i), f"{where[part]}: {message}")
 
 
 # -- identifiers -----------------------------------------------------------------------------------

@@ -70,8 +70,8 @@ class FittedTorchMMD(FittedMMD):
         if self.frequencies is not None:
             return super().cross(P, Q)
         device = self.device if torch.cuda.is_available() else "cpu"
-        rows = replace(P, points=torch.as_tensor(P.points, device=device))
-        columns = None if Q is P else replace(Q, points=torch.as_tensor(Q.points, device=device))
+        rows = replace(P, points=torch.tensor(P.points, device=device))
+        columns = None if Q is P else replace(Q, points=torch.tensor(Q.points, device=device))
         return kernel_means(rows, columns, self.gammas).numpy(force=True)
 
 
@@ -151,7 +151,7 @@ def squared_mmd(
 def _norms(distance: FittedMMD, P: DiscreteMeasures) -> torch.Tensor:
     """Mean kernels within measures, less the share of their bias, shape (n_gammas, n)."""
     means = P.squared_norms.T
-    return corrected(means, torch.as_tensor(P.sizes).to(means), distance.correction)
+    return corrected(means, torch.tensor(P.sizes).to(means), distance.correction)
 
 
 def kernel_means(
@@ -210,7 +210,7 @@ def feature_means(
     -------
     Tensor of shape (len(P), n_gammas, 2 * n_frequencies)
     """
-    angles = P.points @ torch.as_tensor(frequencies).to(P.points)
+    angles = P.points @ torch.tensor(frequencies).to(P.points)
     weights = P.weights / math.sqrt(frequencies.shape[1])
     means = []
     for gamma in gammas:
@@ -251,7 +251,7 @@ class _SparseProduct(torch.autograd.Function):
 
 def _rows_of(matrix: sp.csr_array, like: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Indices, offsets and values of a CSR matrix on the device of a tensor, in its precision."""
-    # Copies, since arrays of a batch are read-only, of which torch would warn.
+    # Copies here and elsewhere, since these arrays are read-only, of which torch would warn.
     indices, offsets = (torch.tensor(x).long() for x in (matrix.indices, matrix.indptr))
     values = torch.tensor(matrix.data).to(like)
     return indices.to(like.device), offsets.to(like.device), values

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import compiled
+from skgraphkde.graphs.arrays import frozen
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import known_name, usual_range, usually
 from skgraphkde.graphs.refinement import factorize, messages, refined
@@ -172,7 +173,8 @@ class NeighborhoodCounts:
             Number of distinct neighborhoods of each graph.
         """
         shared, n_kinds = np.zeros((len(graphs), self.n_references)), np.zeros(len(graphs))
-        known = columns.indptr, columns.indices, columns.data
+        # Read-only also during fit, so that it is compiled once.
+        known = (frozen(x) for x in (columns.indptr, columns.indices, columns.data))
         _add_common(numbers, graphs.node_ptr, *known, shared, n_kinds)
         return shared, n_kinds
 

@@ -3,8 +3,10 @@
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -236,6 +238,20 @@ def test_exit_codes_of_the_process():
     version = subprocess.run([*command, "--version"], capture_output=True, text=True)
     assert (version.returncode, version.stdout.split()[-1]) == (0, skgraphkde.__version__)
     assert subprocess.run([*command, "--versions"], capture_output=True).returncode == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux tells masks")
+def test_threads_of_blas_leave_interrupts_to_the_main_one():
+    program = (
+        "from pathlib import Path\nfrom skgraphkde.cli import main\n"
+        "try: main(['info', 'none.skg'])\n"
+        "except SystemExit:\n"
+        "    print(*(x.read_text() for x in Path('/proc/self/task').glob('*/status')))"
+    )
+    environment = os.environ | {"OMP_NUM_THREADS": "2"}
+    told = subprocess.check_output([sys.executable, "-c", program], env=environment, text=True)
+    masks = [int(mask, 16) for mask in re.findall(r"SigBlk:\t(\w+)", told)]
+    assert [bool(mask & 1 << signal.SIGINT - 1) for mask in masks].count(False) == 1
 
 
 # -- detectors of one's own ------------------------------------------------------------------------

@@ -156,9 +156,11 @@ def test_wrong_verdicts_are_refused(fitted, verdicts, message):
 def test_equal_graphs_with_different_verdicts_are_refused_by_name(fitted):
     graphs = together(permuted(ODD[[3]], 0), ODD[[4, 3]])
     for method in (fitted.learn, lambda graphs, verdicts: fitted.fit(graphs, verdicts=verdicts)):
-        with pytest.raises(ValueError, match="graphs 0 and 2 are equal, and one verdict is 'ano"):
+        with pytest.raises(
+            ValueError, match="graph 0 and graph 2 are equal, and one verdict is 'ano"
+        ):
             method(graphs, [-1, -1, 1])
-        with pytest.raises(ValueError, match="graphs 'one' and 'three' are equal"):
+        with pytest.raises(ValueError, match="graph 'one' and graph 'three' are equal"):
             method(graphs.replace(names=["one", "two", "three"]), [-1, 0, 1])
 
 

@@ -15,7 +15,7 @@ import torch
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.learned.dgl_backend import import_dgl
-from tests.conftest import with_data
+from tests.conftest import refused, with_data
 from tests.graphs.common import EDGES, LETTERS, PATH, X, check_refused, masked, with_nodes
 
 NAN = float("nan")
@@ -437,3 +437,11 @@ def test_errors_have_the_position_of_the_graph():
         read_graphs([good, bad])
     error = pickle.loads(pickle.dumps(caught.value))
     assert (error.graph, str(error)) == (1, str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "verdict"), [([1, NAN], 0), ([1, "?"], 0), ([], 0), ([1, 2], "?")]
+)
+def test_errors_have_the_name_of_the_graph(sizes, verdict):
+    graphs = [with_nodes([1.0, 2.0], "x"), with_data(with_nodes(sizes, "x"), name="K17")]
+    refused("graph 'K17'", GraphKDEDetector().fit, graphs, verdicts=[0, verdict])

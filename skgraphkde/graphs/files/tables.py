@@ -14,6 +14,7 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
 from math import inf
@@ -22,7 +23,6 @@ from unicodedata import decimal as digit
 
 from skgraphkde._utils import warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
-from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
 from skgraphkde.graphs.tables import graphs_of_tables, not_a_number, seem_numbers
 
@@ -46,6 +46,8 @@ ABOVE = re.compile(r"\A(#([# ].*|[^,;\t|\n]*)\n)+")
 
 Cells = dict[str, list[str]]  # of each column
 NO_OPTIONS: Mapping[str, str] = {}
+# Columns of the tables of a call whose decimal mark is not clear, for one warning.
+unclear: ContextVar[list[str]] = ContextVar("unclear")
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 
 
@@ -334,7 +336,7 @@ def typed_columns(
     categories = schema.named(kinds[0]) + CONVENTIONS[kinds[0]]
     decimal = decimal or decimal_mark(cells)
     if decimal is None:
-        _warn_open(path, cells, categories)
+        _note_unclear(path, cells, categories)
     may_be_any = schema.reads_all(part)
     columns: dict[str, list[Any]] = {}
     for name, texts in cells.items():
@@ -393,20 +395,13 @@ def _fits(texts: Sequence[str], sign: str) -> tuple[set[str], dict[str, int]]:
     return with_sign, fits
 
 
-def _warn_open(path: AnyPath, cells: Cells, categories: Collection[str]) -> None:
-    """Warn of columns in which each comma, or point, may be a decimal mark or between thousands."""
-    found = []
+def _note_unclear(path: AnyPath, cells: Cells, categories: Collection[str]) -> None:
+    """Note columns in which each comma, or point, may be a decimal mark or between thousands."""
     for name, texts in cells.items():
         for sign in LOCAL_NUMBERS if name not in categories else ():
             with_sign, fits = _fits(texts, sign)
             if with_sign and min(fits.values()) == len(with_sign):
-                found.append(f"'1{sign}234' under {name!r}")
-    if found:
-        warn(
-            f"{path}: numbers such as {listed(found)} may have a decimal mark or thousands: those "
-            "with a comma are read as text, those with a point as decimal numbers; say --decimal , "
-            "or --decimal . in the shell (in Python, the options of read_batch)"
-        )
+                unclear.get().append(f"'1{sign}234' under {name!r} of {path}")
 
 
 def _value(cell: str, decimal: str | None) -> Any:

@@ -37,12 +37,13 @@ from skgraphkde.graphs.files.tables import (
     decimal_mark,
     read_cells,
     tables_in,
+    unclear,
 )
 from skgraphkde.graphs.files.tu import read_tu
 from skgraphkde.graphs.files.xml import read_gexf, read_graphml
 from skgraphkde.graphs.formats.common import Graph, is_missing
 from skgraphkde.graphs.formats.networkx import read_networkx
-from skgraphkde.graphs.naming import shown
+from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import CONVENTIONS, PARTS, FittedSchema, GraphSchema, validated
 from skgraphkde.graphs.selection import align_to_schema
@@ -343,8 +344,9 @@ def iter_graphs(
     [('path.graphml', 3)]
     """
     schema, files = validated(schema), list(files)
-    options = with_decimal_mark(files, options)
+    options, columns = with_decimal_mark(files, options), list[str]()
     for path in progress(files):
+        unclear.set(columns)
         found = attempt(on_error, read_file, path, schema, options) or ()
         is_parsed = isinstance(found, list)  # which takes half of the time; else, one by one
         with during(0.5 * is_parsed, 1.0):
@@ -358,6 +360,12 @@ def iter_graphs(
                 if on_error is None:
                     raise error
                 on_error(error)
+    if columns:
+        warn(
+            f"numbers such as {listed(columns)} may have a decimal mark or thousands: those with a "
+            "comma are read as text, those with a point as decimal numbers; say --decimal , or "
+            "--decimal . in the shell (in Python, the options of read_batch)"
+        )
 
 
 def read_batch(
@@ -514,8 +522,8 @@ def with_decimal_mark(files: Sequence[Source], options: Mapping[str, str]) -> Ma
     marks = set[Any]()
     for path in chain.from_iterable(map(files_of, files)):
         if suffix_of(path) in CSV and path.is_file():
-            with warnings.catch_warnings(), suppress(Exception):  # which reading it will raise
-                warnings.simplefilter("ignore")
+            # Reading will raise and warn.
+            with warnings.catch_warnings(action="ignore"), suppress(Exception):
                 marks.add(decimal_mark(read_cells(path, options)))
     marks.discard(None)
     return {**options, "decimal": marks.pop()} if len(marks) == 1 else options

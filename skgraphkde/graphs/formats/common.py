@@ -33,7 +33,7 @@ class Graph:
     value. The values are None where the schema does not read the name.
     """
 
-    index: int | str  # in the caller's list, or the name of the graph in a file
+    index: int | str  # in the caller's list, or what the graph is called, for messages
     names: Any  # the caller's own node ids, shape (n,), for messages
     pairs: np.ndarray  # (m, 2): numbers of the nodes that edges join
     # "edges", each undirected edge once; "arcs", directed; "either", undirected edges in one

@@ -25,6 +25,9 @@ def read_networkx(index: int | str, graph: nx.Graph, schema: GraphSchema) -> Gra
     graph : networkx.Graph
     schema : GraphSchema
     """
+    given = graph.graph.get("name")
+    name = str(given) if isinstance(given, Hashable) and not is_missing(given) else ""
+    index = name if name and isinstance(index, int) else index  # as results and pages call it
     names = list(graph)
     if any(map(operator.ne, names, names)):  # NaN, of which each is a node of its own
         raise GraphError(
@@ -36,7 +39,6 @@ def read_networkx(index: int | str, graph: nx.Graph, schema: GraphSchema) -> Gra
     edges = list(iter(graph.edges(data=True)))  # whose len() would walk all of them once more
     ends = chain.from_iterable((u, v) for u, v, _ in edges)
     pairs = np.fromiter(map(number.__getitem__, ends), np.int64, 2 * len(edges)).reshape(-1, 2)
-    name = graph.graph.get("name")
     return Graph(
         index,
         names,
@@ -46,7 +48,7 @@ def read_networkx(index: int | str, graph: nx.Graph, schema: GraphSchema) -> Gra
         _columns([data for *_, data in edges], schema, "edge"),
         columns_of_graph(graph.graph, schema),
         is_simple=not graph.is_multigraph(),
-        name=str(name) if isinstance(name, Hashable) and not is_missing(name) else "",
+        name=name,
     )
 
 

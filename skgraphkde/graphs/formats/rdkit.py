@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from skgraphkde._utils import interrupts_deferred
+from skgraphkde._interrupts import interrupts_deferred
 from skgraphkde.graphs.formats.common import Graph
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.schema import GraphSchema
