@@ -258,14 +258,30 @@ def test_of_a_large_graph_the_part_around_what_matters_is_drawn():
     ax = drawn(graph, values)
     steps = nx.single_source_shortest_path_length(graph.to_undirected(), 150)
     ranked = sorted(graph, key=lambda node: (steps[node], -values[node]))
-    shown = sorted(ranked[:60])
+    shown = sorted(ranked[:24])
     colors = plot_graph(graph, values, colorbar=False).to_rgba(values[shown])
     np.testing.assert_allclose(nodes_of(ax).get_facecolor(), colors)
     assert len(ax.patches) == graph.subgraph(shown).number_of_edges()
-    assert ax.get_legend().get_title().get_text() == "60 of 200 nodes"
+    assert ax.get_legend().get_title().get_text() == "24 nodes, of 200"
     assert np.ptp(nodes_of(ax).get_linewidth()) == 0  # a ring would be one that reasons name
     pieces = nx.disjoint_union(nx.path_graph(5), nx.path_graph(100))
+    title = drawn(graph, numbered=[3]).get_legend().get_title().get_text()
+    assert title == "24 nodes around what is marked, of 200"
     assert len(nodes_of(drawn(pieces, outlined=[2])).get_offsets()) == 5
+
+
+def test_a_sequence_is_drawn_in_rows_and_dots_stand_for_what_is_left_out():
+    graph = nx.path_graph(99, nx.DiGraph)
+    graph.add_edge(2, 70)
+    ax = drawn(graph, numbered=[9, 80])
+    points = np.asarray(nodes_of(ax).get_offsets())
+    assert points[:6, 0].tolist() == [0, 1, 2, 3, 4, 0]  # five in a row
+    assert points[5, 1] < points[:5, 1].min()
+    (dots,) = [text for text in ax.texts if text.get_text() == "…"]
+    assert list(dots.xy) not in points.tolist()
+    graph.add_edge(98, 0)
+    ring = drawn(graph, numbered=[9])
+    assert np.ptp(np.asarray(nodes_of(ring).get_offsets())[:, 0] % 1) > 0
 
 
 # -- molecules -------------------------------------------------------------------------------------
