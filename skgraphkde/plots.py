@@ -38,16 +38,17 @@ __all__ = ["plot_graph", "plot_map", "plot_scores"]
 
 # Readable with color blindness, too (Okabe and Ito).
 BLUE, VERMILION, GRAY = "#0072B2", "#D55E00", "#777777"
-# Looks of the first categories of edges, distinct without color, too, and not the colors of nodes
-# (Okabe and Ito; Tol), and of all others.
+PALE = "#F5DCC8"  # inside of a line that is marked
+# Looks of the first categories of edges, distinct without color, too, and not the colors of nodes,
+# and of all others. Each has a contrast of 3 with the grounds of light and of dark pages.
 LOOKS: tuple[tuple[str, Any], ...] = (
     ("#6b6b6b", "solid"),
-    ("#009E73", (0, (4, 1.5))),
-    ("#E69F00", "solid"),
-    ("#CC79A7", (0, (1, 1))),
-    ("#56B4E9", (0, (5, 1.5, 1, 1.5))),
+    ("#00805E", (0, (4, 1.5))),
+    ("#A86E00", "solid"),
+    ("#B85C8F", (0, (1, 1))),
+    ("#2480B5", (0, (5, 1.5, 1, 1.5))),
     ("#882255", "solid"),
-    ("#999933", (0, (2, 1))),
+    ("#7D7D22", (0, (2, 1))),
     ("#332288", (0, (1, 1))),
 )
 OTHERS = ("others", GRAY, (0, (1, 2)))
@@ -543,8 +544,9 @@ def _draw_part(
     diameter = min(diameter, SMALL_NODE if are_long else LARGEST_NODE)
     behind = [(u, v) for u, v in marked if u in graph and v in graph]
     if behind:
-        broad = {"width": 8, "edge_color": VERMILION, "alpha": 0.35, "arrows": False}
-        nx.draw_networkx_edges(graph, positions, behind, ax=ax, **broad).set_zorder(0.5)
+        for width, color in ((9, VERMILION), (6.5, PALE)):
+            broad = {"width": width, "edge_color": color, "arrows": False}
+            nx.draw_networkx_edges(graph, positions, behind, ax=ax, **broad).set_zorder(0.5)
     _draw_edges(ax, graph, edges, looks, positions, diameter)
     has_ring = np.isin(nodes, outlined)
     circles = nx.draw_networkx_nodes(
@@ -590,14 +592,12 @@ def _looks(batch: GraphBatch, categories: Sequence[Hashable]) -> list[tuple[str,
     return [looks.get(name, OTHERS) for name in batch.edge_label_names]
 
 
-def _rows(
-    batch: GraphBatch, nodes: np.ndarray
-) -> tuple[dict[int, np.ndarray], Sequence[np.ndarray]]:
+def _rows(batch: GraphBatch, nodes: np.ndarray) -> tuple[dict[int, np.ndarray], np.ndarray]:
     """Positions in rows of nodes that follow each other in one order, and of what is left out."""
     arcs = batch.adjacency.tocoo()
     order = _sequence(nx.DiGraph(zip(arcs.row.tolist(), arcs.col.tolist(), strict=True)))
     if not batch.directed or len(order) < batch.n_nodes:
-        return {}, ()
+        return {}, np.empty((0, 2))
     drawn = np.flatnonzero(np.isin(order, nodes))
     place = np.arange(len(drawn)) + np.cumsum(np.diff(drawn, prepend=drawn[0]) > 1)
     places = np.arange(place[-1] + 1)

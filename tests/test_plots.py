@@ -190,8 +190,8 @@ def test_categories_of_edges_look_different_and_are_named():
     assert legend(picture("abcdefghij")) == [*"abcdefgh", "others"]
     css = files("skgraphkde.reporting").joinpath("page.css").read_text(encoding="utf-8")
     ground = re.search(r"figure img { background: (#\w+)", css)[1]  # of a dark page
-    colors = [*(color for color, _ in plots.LOOKS), plots.OTHERS[1]]
-    assert ((luminance(ground) + 0.05) / (luminance(colors) + 0.05)).min() > 1.7
+    colors = [*(color for color, _ in plots.LOOKS), plots.OTHERS[1], plots.VERMILION]
+    assert ((luminance(ground) + 0.05) / (luminance(colors) + 0.05)).min() >= 3
     first = lines_of(picture("ba", edge_categories=["b"])).get_color()[0]
     assert same_color(first, lines.get_color()[0])
 
@@ -226,7 +226,7 @@ def test_marks_are_where_they_belong():
     graph = nx.relabel_nodes(nx.cycle_graph(5), "n{}".format)
     ax = drawn(graph, marked=[(2, 1)], outlined=[3, 4], numbered=[2, 0])
     points = np.asarray(nodes_of(ax).get_offsets())
-    broad, _ = [x for x in ax.collections if type(x).__name__ == "LineCollection"]
+    broad, _, _ = [x for x in ax.collections if type(x).__name__ == "LineCollection"]
     assert {tuple(x) for x in broad.get_segments()[0]} == {tuple(x) for x in points[[1, 2]]}
     assert np.flatnonzero(np.array(nodes_of(ax).get_linewidth()) > 2).tolist() == [3, 4]
     numbers = {text.get_text(): text.xy for text in ax.texts}
