@@ -507,10 +507,8 @@ def _nodes_to_draw(
     batch: GraphBatch, kinds: list[str], importance: np.ndarray, centers: list[int]
 ) -> np.ndarray:
     """All nodes; of a large graph those around some, or around the most important one."""
-    most = MAX_NODES
-    if max(map(len, kinds), default=0) > LONGEST_ON_NODE:
-        most = MAX_NODES_LONG
-    if batch.n_nodes <= most:
+    are_long = max(map(len, kinds), default=0) > LONGEST_ON_NODE
+    if batch.n_nodes <= (MAX_NODES_LONG if are_long else MAX_NODES):
         return np.arange(batch.n_nodes)
     around = centers[:PART] or [int(np.argmax(importance))]
     steps = dijkstra(batch.underlying, indices=around, unweighted=True, min_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +21,8 @@ from skgraphkde.views.categories import edge_name
 SIZE, SAME_SIZE = 1.5, 1.1
 # Share of the references with the lowest scores: these are not shown as usual ones.
 ODDEST = 0.1
-# Share of the references that have what is called missing in a graph without it, and the number of
-# references that are asked.
-MOST, ASKED = 0.5, 200
+# At least this share of the references has what is called missing in a graph without it.
+MOST = 0.5
 # Digits of a number.
 DIGITS = 6
 
@@ -70,9 +69,9 @@ class UsualGraphs:
         self.kinds = np.array(kinds, dtype=object)  # (n_references, n_categories)
         vocabulary, n = model.categories.vocabulary, len(model.references)
         self.category = vocabulary.named if vocabulary.names else None
-        asked = np.unique(np.linspace(0, n - 1, min(n, ASKED)).astype(int))
-        having = Counter(x for i in asked for x in self._counts(model.references[i]))
-        self.common = {x for x, n_have in having.items() if n_have >= MOST * len(asked)}
+        self.counts = self._counts(model.references)
+        having = Counter(x for counts in self.counts for x in counts)
+        self.common = {x for x, n_have in having.items() if n_have >= MOST * n}
 
     def nearest(self, graph: GraphBatch, judged: Judgement) -> tuple[int, str]:
         """The nearest usual reference of the same kind and size.
@@ -147,7 +146,7 @@ class UsualGraphs:
             if value != self.data[reference][name]:
                 line = Difference(shown(name), value, self.data[reference][name])
                 found.append((place_in(named, name), line))
-        counts, others = self._counts(graph), self._counts(other)
+        (counts,), others = self._counts(graph), self.counts[reference]
         differ = [x for x in counts | others if counts[x] != others[x]]
         # A count of 3 and one of 0 differ more than counts of 13 and 10.
         differ.sort(key=lambda x: -abs(counts[x] - others[x]) / (counts[x] + others[x]) ** 0.5)
@@ -163,37 +162,45 @@ class UsualGraphs:
         found.sort(key=lambda x: x[0] if x[0] >= 0 else np.inf)
         return [line for _, line in found]
 
-    def _counts(self, graph: GraphBatch) -> Counter[Thing]:
-        """The number of nodes and edges of each category, and of edges between two kinds."""
-        found, words = Counter[Thing](), graph.schema.words
-        once = np.full(graph.adjacency.nnz, graph.directed)
-        once |= graph.source_of_arc < graph.adjacency.indices
+    def _counts(self, graphs: GraphBatch) -> list[Counter[Thing]]:
+        """For each graph, its nodes and edges of each category, and its edges between two kinds."""
+        found, words = [Counter[Thing]() for _ in range(len(graphs))], graphs.schema.words
+        once = graphs.directed | (graphs.source_of_arc < graphs.adjacency.indices)
         for part, noun, rows in (("node", "", slice(None)), ("edge", f" ({words.edges})", once)):
-            labels = graph.data(part).labels
+            labels = graphs.data(part).labels
             if labels is not None:
-                codes, n_of = np.unique(np.asarray(labels)[rows], return_counts=True)
-                for texts in self._texts(graph, part).values():
-                    for code, n in zip(codes.tolist(), n_of.tolist(), strict=True):
+                pairs = np.column_stack([graphs.owner(part), labels])[rows]
+                for texts in self._texts(graphs, part).values():
+                    for (graph, code), n in _repeated(pairs):
                         if texts[code]:
-                            found[Thing(texts[code] + noun)] += n
-        if graph.labels is not None:
-            texts_of, labels = self._texts(graph, "node"), np.asarray(graph.labels)
+                            found[graph][Thing(texts[code] + noun)] += n
+        if graphs.labels is not None:
+            texts_of, labels = self._texts(graphs, "node"), np.asarray(graphs.labels)
             kinds = texts_of.get(self.category or "label") or next(iter(texts_of.values()))
-            codes = np.zeros(len(once)) if graph.edge_labels is None else graph.edge_labels
-            ends = labels[graph.source_of_arc], labels[graph.adjacency.indices]
-            arcs = np.column_stack([*ends, np.asarray(codes, dtype=int)])[once]
-            for (u, v, code), n in zip(*np.unique(arcs, axis=0, return_counts=True), strict=True):
-                text = edge_name(graph, code, kinds[u], kinds[v], words.edge)
-                found[Thing(text, frozenset((kinds[u], kinds[v])))] += int(n)
+            codes = np.zeros(len(once)) if graphs.edge_labels is None else graphs.edge_labels
+            ends = labels[graphs.source_of_arc], labels[graphs.adjacency.indices]
+            arcs = np.column_stack([graphs.graph_of_arc, *ends, np.asarray(codes, dtype=int)])
+            for (graph, u, v, code), n in _repeated(arcs[once]):
+                text = edge_name(graphs, code, kinds[u], kinds[v], words.edge)
+                found[graph][Thing(text, frozenset((kinds[u], kinds[v])))] += n
         return found
 
-    def _texts(self, graph: GraphBatch, part: str) -> dict[str, list[str]]:
-        """The values of each category in words, by the codes of labels; "" for "False"."""
-        found, by_category = {}, graph.values_by_category(part)
+    def _texts(self, graphs: GraphBatch, part: str) -> dict[str, dict[int, str]]:
+        """The values of each category in words, by the codes in use; "" for "False"."""
+        found, by_category = {}, graphs.values_by_category(part)
+        codes = np.unique(np.asarray(graphs.data(part).labels)).tolist()
         for name, values in by_category.items():
             is_main = len(by_category) == 1 or name in ("label", self.category)
-            found[name] = [shown(_category(name, value, is_main=is_main)) for value in values]
+            found[name] = {
+                code: shown(_category(name, values[code], is_main=is_main)) for code in codes
+            }
         return found
+
+
+def _repeated(rows: np.ndarray) -> Iterator[tuple[list[int], int]]:
+    """Distinct rows, and how often each occurs."""
+    distinct, n_of = np.unique(rows, axis=0, return_counts=True)
+    return zip(distinct.tolist(), n_of.tolist(), strict=True)
 
 
 def place_in(text: str, name: str) -> int:
@@ -205,28 +212,30 @@ def place_in(text: str, name: str) -> int:
     return -1
 
 
-def set_apart(detector: GraphKDEDetector, judged: Sequence[Judgement]) -> list[int]:
+def set_apart(
+    detector: GraphKDEDetector,
+    judged: Sequence[Judgement] = (),
+    groups: Sequence[tuple[np.ndarray, str]] = (),
+) -> list[int]:
     """Training graphs in groups, and those whose main reason is a confirmed anomaly.
 
     Parameters
     ----------
     detector : GraphKDEDetector
         Fitted.
-    judged : sequence of Judgement
-        Of the training graphs. Without any, the references are judged.
+    judged : sequence of Judgement, default=()
+        Of the training graphs. Without any, the references are judged, and groups looked for.
+    groups : sequence of (ndarray of int, str), default=()
+        Positions of members in `judged`, and what they share.
     """
     model = detector.model_
-    if model.confirmed is not None and not judged:
-        own = model.reference_index
-        judged = judge(detector, model.references, own=own, n_reasons=1)
-    like = [x.own for x in judged if x.unusual and x.unusual[0].kind == "confirmed"]
-    return like + [i for group in find_groups(model) for i in group.members.tolist()]
-
-
-def names_it(text: str, name: str) -> bool:
-    """True if a text has a name as words of their own; of "name=value", the value is enough."""
-    names = [x for x in (name, name.partition("=")[2]) if x == name or x.isidentifier()]
-    return any(re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text) for x in names)
+    members = [judged[i].own for positions, _ in groups for i in positions.tolist()]
+    if not judged:
+        members = [i for group in find_groups(model) for i in group.members.tolist()]
+        if model.confirmed is not None:
+            own = model.reference_index
+            judged = judge(detector, model.references, own=own, n_reasons=1)
+    return members + [x.own for x in judged if x.unusual and x.unusual[0].kind == "confirmed"]
 
 
 def data_of(graphs: GraphBatch) -> list[dict[str, str]]:

@@ -33,7 +33,14 @@ from skgraphkde.graphs.naming import category_text, encodable, listed, shown
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 from skgraphkde.reporting import pictures
-from skgraphkde.reporting.comparison import SIZE, Difference, UsualGraphs, place_in, set_apart
+from skgraphkde.reporting.comparison import (
+    SAME_SIZE,
+    SIZE,
+    Difference,
+    UsualGraphs,
+    place_in,
+    set_apart,
+)
 from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share
 
 # Rows of the table, at most: the oddest.
@@ -63,6 +70,10 @@ WAY = re.compile(r"(?:\S{1,20} )?(?:-&gt;|-) \S{1,20}")
 # An identifier, of which the start and the end are enough for a table.
 IDENTIFIER = re.compile(r"[0-9a-fA-F-]{20,}")
 HERE = Path(__file__).parent
+
+
+# The number of the row of a graph that is drawn, the graph, and the ids of its nodes.
+Drawn = tuple[int, GraphBatch, Sequence[Any] | None]
 
 
 class Row(NamedTuple):
@@ -116,22 +127,6 @@ class GroupRow(NamedTuple):
         }
 
 
-class Drawn(NamedTuple):
-    """A graph that the page explains and, if it is odd enough, draws."""
-
-    number: int  # of its row
-    graph: GraphBatch
-    ids: Sequence[Any] | None  # of its nodes
-
-
-class NodeLine(NamedTuple):
-    """A line of the list of nodes."""
-
-    number: int  # in the picture
-    name: str
-    reasons: str  # the numbers of those that point at it
-
-
 class Compared(NamedTuple):
     """A usual graph beside the one of a row."""
 
@@ -145,7 +140,7 @@ class Detail(NamedTuple):
     """What a click on a row says of a graph that is drawn."""
 
     found: Nodes
-    lines: list[NodeLine]
+    lines: list[tuple[str, str]]  # nodes, and the numbers of the reasons that point at them
     smiles: str  # "" if it is no molecule
     compared: Compared | None  # None if no other graph is usual
 
@@ -187,10 +182,12 @@ def render(
     rows = _with_rises(_with_selection(graphs, alpha, verdicts), earlier)
     entries, small_groups = _entries(rows, groups)
     given = [row for row in rows if row.given]
-    judged = [row.judged for row in graphs] if are_known else []
+    left_out: list[int] = []
+    if isinstance(detector, GraphKDEDetector):
+        left_out = set_apart(detector, [x.judged for x in graphs] if are_known else (), groups)
     with during(0.0, 0.6):
         by_number = {x.number: x for x in rows}
-        details, drawings = _details(detector, by_number, drawn, known_names, judged)
+        details, drawings = _details(detector, by_number, drawn, known_names, left_out)
     words = detector.schema_.words
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
     predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
@@ -290,6 +287,7 @@ def _method(detector: BaseGraphDetector) -> dict[str, Any]:
         "n_confirmed": [int((detector.verdicts_ == x).sum()) if is_kde else 0 for x in (-1, 1)],
         "full": FULL,
         "alike_size": SIZE,
+        "same_size": SAME_SIZE,
         "n_differences": DIFFERENCES,
     }
 
@@ -394,12 +392,12 @@ def _details(
     rows: dict[int, Row],
     drawn: list[Drawn],
     known_names: Sequence[Any] | None,
-    judged_known: list[Judgement],
+    left_out: list[int],
 ) -> tuple[dict[int, Detail], dict[str, str]]:
     """What is said of the graphs that are drawn, and the pictures of them and of usual ones."""
     usual, looks = None, dict[str, Any](edge_categories=[], category=None)
     if isinstance(detector, GraphKDEDetector):
-        usual = UsualGraphs(detector, set_apart(detector, judged_known))
+        usual = UsualGraphs(detector, left_out)
         looks["edge_categories"] = _edge_categories(usual.model.references)
         looks["category"] = usual.category
     share = functools.cache(lambda view: usual_share(detector, view))
@@ -442,13 +440,13 @@ def _node_lines(
     numbered: list[int],
     judged: Judgement,
     category: str | None,
-) -> list[NodeLine]:
-    """The list of nodes: those that are numbered in the picture."""
+) -> list[tuple[str, str]]:
+    """The list of nodes: those that are numbered in the picture, and where reasons name them."""
     names = [str(x) for x in (range(graph.n_nodes) if ids is None else ids)]
     are_running = all(map(str.isdecimal, names))
-    kinds, named, lines = node_kinds(graph, category), _named(judged), list[NodeLine]()
+    kinds, named, lines = node_kinds(graph, category), _named(judged), list[tuple[str, str]]()
     by_category = graph.values_by_category("node") if kinds else {}
-    for number, node in enumerate(numbered, 1):
+    for node in numbered:
         pointing = [str(i) for i, x in enumerate(judged.unusual, 1) if node in x.pointed]
         texts = [category_text(name, x[graph.labels[node]]) for name, x in by_category.items()]
         others = [
@@ -459,7 +457,7 @@ def _node_lines(
             name = words
         elif words:
             name += f" ({words})"
-        lines.append(NodeLine(number, name, ", ".join(pointing)))
+        lines.append((name, ", ".join(pointing)))
     return lines
 
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema
-from skgraphkde.explanation.results import judge, to_judge
-from skgraphkde.reporting.comparison import Difference, UsualGraphs, data_of
+from skgraphkde.explanation.results import groups_of, judge, to_judge
+from skgraphkde.reporting.comparison import Difference, UsualGraphs, data_of, set_apart
 from tests.conftest import with_data
 
 SCHEMA = GraphSchema(
@@ -65,6 +65,21 @@ def test_new_graphs_are_compared_with_all_known_ones(fitted, graphs):
     again = fitted.read([graphs[3]])
     [judged] = judge(fitted, again)
     assert UsualGraphs(fitted).nearest(again, judged) == (3, "")
+
+
+def test_the_same_graphs_are_set_apart_for_known_and_for_new_ones():
+    worlds = [nx.connected_watts_strogatz_graph(14, 4, 0.1, seed=seed) for seed in range(40)]
+    others = [nx.star_graph(20), nx.star_graph(21), *map(nx.cycle_graph, (20, 21, 22))]
+    fitted = GraphKDEDetector(random_state=0).fit(
+        [*worlds, *others], verdicts=[0] * 40 + [-1, *[0] * 4]
+    )
+    batch, own = to_judge(fitted, None)
+    apart = set_apart(fitted)
+    assert {39, 40, 41, 42, 43} & set(apart) == {40, 41, 42, 43}
+    assert set(apart) | {-1} == {
+        *set_apart(fitted, judge(fitted, batch, own=own), groups_of(fitted)),
+        -1,
+    }
 
 
 def test_a_group_or_the_oddest_tenth_is_usual_if_no_others_remain(fitted, graphs):
