@@ -558,7 +558,7 @@ def _draw_part(
     ax.autoscale_view()  # labels are where they will be
     _write_labels(ax, labels, positions, diameter, are_long)
     for gap in gaps:
-        _write(ax, "…", gap, 0.0, va="center", fontsize=FONT)
+        _write(ax, "…", gap, 0.0, va="center", fontsize=2 * FONT)
     above, side = (0.0, "center") if are_long or not labels else (diameter / 2 + 2, "bottom")
     for number, node in enumerate(numbered, 1):
         if node in graph:

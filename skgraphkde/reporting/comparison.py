@@ -14,7 +14,7 @@ from skgraphkde.detectors.groups import find_groups
 from skgraphkde.explanation.results import Judgement, judge
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, legible, number, shown
-from skgraphkde.views.categories import edge_name
+from skgraphkde.views.categories import edge_name, with_bond
 
 # Graphs are about as large if one has at most so many times as many nodes as the other, and of the
 # same size at so many times.
@@ -187,13 +187,14 @@ class UsualGraphs:
 
     def _texts(self, graphs: GraphBatch, part: str) -> dict[str, dict[int, str]]:
         """The values of each category in words, by the codes in use; "" for "False"."""
-        found, by_category = {}, graphs.values_by_category(part)
+        by_category = graphs.values_by_category(part)
+        found: dict[str, dict[int, str]] = {name: {} for name in by_category}
         codes = np.unique(np.asarray(graphs.data(part).labels)).tolist()
         for name, values in by_category.items():
             is_main = len(by_category) == 1 or name in ("label", self.category)
-            found[name] = {
-                code: shown(_category(name, values[code], is_main=is_main)) for code in codes
-            }
+            for code in codes:
+                text = shown(_category(name, values[code], is_main=is_main))
+                found[name][code] = with_bond(text) if part == "edge" else text
         return found
 
 
