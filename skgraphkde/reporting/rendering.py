@@ -242,13 +242,18 @@ def _template() -> Any:
         keep_trailing_newline=True,
     )
     environment.filters["unbroken"] = _unbroken
-    environment.filters["breakable"] = lambda text: escape(text).replace("=", Markup("=<wbr>"))
+    environment.filters["breakable"] = _breakable
     return environment.get_template("page.html")
 
 
 def _unbroken(text: str) -> Markup:
     """A text as HTML in which no line begins or ends with a short arrow."""
     return Markup(WAY.sub(r'<span class="way">\g<0></span>', str(escape(text))))
+
+
+def _breakable(text: str) -> Markup:
+    """The same, in which a line may end after "=", for narrow columns."""
+    return Markup(re.sub('=(?!")', "=<wbr>", _unbroken(text)))
 
 
 def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:
