@@ -143,7 +143,10 @@ def test_missing_and_false_categories_and_undirected_edges():
 @pytest.mark.parametrize(
     ("steps", "found"),
     [
-        (["scan", "check", "pay"], ["check -> pay", "not here: approve", "not here: who=U3"]),
+        (
+            ["scan", "check", "pay"],
+            ["check -> pay", "not here: approve", "not here: who=U3", "nodes"],
+        ),
         (["scan", "approve", "check", "pay"], ["check -> pay", "not here: approve -> pay"]),
     ],
 )
