@@ -35,7 +35,7 @@ def browser():
         missing("chromium or chromedriver is not installed")
     options = webdriver.ChromeOptions()
     options.binary_location = PROGRAM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu"):
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1300,900"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
