@@ -12,6 +12,7 @@ import importlib.util
 import io
 import textwrap
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -37,21 +38,25 @@ __all__ = ["plot_graph", "plot_map", "plot_scores"]
 
 # Readable with color blindness, too (Okabe and Ito).
 BLUE, VERMILION, GRAY = "#0072B2", "#D55E00", "#777777"
-# Looks of the first categories of edges, distinct without color, too, and not the colors of nodes
-# (Okabe and Ito; Tol), and of all others.
+PALE = "#F5DCC8"  # inside of a line that is marked
+# Looks of the first categories of edges, distinct without color, too, and not the colors of nodes,
+# and of all others. Each has a contrast of 3 with the grounds of light and of dark pages.
 LOOKS: tuple[tuple[str, Any], ...] = (
     ("#6b6b6b", "solid"),
-    ("#009E73", (0, (4, 1.5))),
-    ("#E69F00", "solid"),
-    ("#CC79A7", (0, (1, 1))),
-    ("#56B4E9", (0, (5, 1.5, 1, 1.5))),
+    ("#00805E", (0, (4, 1.5))),
+    ("#A86E00", "solid"),
+    ("#B85C8F", (0, (1, 1))),
+    ("#2480B5", (0, (5, 1.5, 1, 1.5))),
     ("#882255", "solid"),
-    ("#999933", (0, (2, 1))),
+    ("#7D7D22", (0, (2, 1))),
     ("#332288", (0, (1, 1))),
 )
 OTHERS = ("others", GRAY, (0, (1, 2)))
-# Largest graph that is drawn whole, with labels of at most so many characters or longer ones.
-MAX_NODES, MAX_NODES_LONG, LONGEST_ON_NODE = 60, 40, 3
+# Largest graph that is drawn whole, with labels of at most so many characters or longer ones, and
+# nodes of the part that is drawn of a larger one.
+MAX_NODES, MAX_NODES_LONG, LONGEST_ON_NODE, PART = 60, 40, 3, 24
+# Nodes in a row of a sequence, at most, and the part of a row by which every second one is lower.
+IN_ROW, LOWER = 5, 0.25
 # Diameters in points of nodes with labels on them, and below them, in lines of so many characters.
 LARGEST_NODE, SMALL_NODE, CHARACTERS = 14.0, 10.0, 14
 # Of labels, in points.
@@ -256,9 +261,11 @@ def plot_graph(
     Nodes have their categories on them, or below them if they are long. Edges are drawn with their
     directions, categories, and weights as widths. A graph whose nodes are elements and whose edges
     are bonds is drawn as chemists do, if RDKit is installed. Of another graph of more than 60
-    nodes, 40 with long categories, a part is drawn: that around the marked edges and outlined and
-    numbered nodes, or around the node that matters most, without values that with the most
-    neighbors. A category below a node is left out where it would cover another.
+    nodes, 40 with long categories, a part of 24 is drawn: that around the marked edges and outlined
+    and numbered nodes, or around the node that matters most, without values that with the most
+    neighbors. A directed graph whose nodes follow each other in one order is drawn in rows, from
+    left to right; dots stand for nodes that are left out. A category below a node is left
+    out where it would cover another.
 
     Parameters
     ----------
@@ -350,7 +357,7 @@ def plot_graph(
         nodes = _nodes_to_draw(batch, kinds, importance, centers)
         looks = _looks(batch, edge_categories)
         _draw_part(ax, batch, kinds, nodes, colors, looks, marked, outlined, numbered)
-        _draw_legend(ax, batch, nodes, looks)
+        _draw_legend(ax, batch, nodes, looks, centers)
     ax.axis("off")
     if mappable is not None and colorbar:
         label, ticks = "contribution to the squared distance", None
@@ -504,15 +511,13 @@ def _nodes_to_draw(
     batch: GraphBatch, kinds: list[str], importance: np.ndarray, centers: list[int]
 ) -> np.ndarray:
     """All nodes; of a large graph those around some, or around the most important one."""
-    most = MAX_NODES
-    if max(map(len, kinds), default=0) > LONGEST_ON_NODE:
-        most = MAX_NODES_LONG
-    if batch.n_nodes <= most:
+    are_long = max(map(len, kinds), default=0) > LONGEST_ON_NODE
+    if batch.n_nodes <= (MAX_NODES_LONG if are_long else MAX_NODES):
         return np.arange(batch.n_nodes)
-    around = centers[:most] or [int(np.argmax(importance))]
+    around = centers[:PART] or [int(np.argmax(importance))]
     steps = dijkstra(batch.underlying, indices=around, unweighted=True, min_only=True)
     # Of nodes equally far, those that matter.
-    order = np.lexsort((-importance, steps))[:most]
+    order = np.lexsort((-importance, steps))[:PART]
     return np.sort(order[np.isfinite(steps[order])])
 
 
@@ -532,7 +537,8 @@ def _draw_part(
     graph = nx.MultiDiGraph() if batch.directed else nx.MultiGraph()
     graph.add_nodes_from(nodes.tolist())
     graph.add_edges_from(edges[["u", "v"]].to_numpy().tolist())
-    positions = _layout(nx.Graph(graph))
+    positions, gaps = _rows(batch, nodes)
+    positions = positions or _layout(nx.Graph(graph))
     labels = {node: kinds[node] for node in (*numbered, *graph) if kinds and node in graph}
     are_long = max(map(len, labels.values()), default=0) > LONGEST_ON_NODE
     shorter = np.min(ax.bbox.size) * 72 / ax.figure.dpi
@@ -540,8 +546,9 @@ def _draw_part(
     diameter = min(diameter, SMALL_NODE if are_long else LARGEST_NODE)
     behind = [(u, v) for u, v in marked if u in graph and v in graph]
     if behind:
-        broad = {"width": 8, "edge_color": VERMILION, "alpha": 0.35, "arrows": False}
-        nx.draw_networkx_edges(graph, positions, behind, ax=ax, **broad).set_zorder(0.5)
+        for width, color in ((9, VERMILION), (6.5, PALE)):
+            broad = {"width": width, "edge_color": color, "arrows": False}
+            nx.draw_networkx_edges(graph, positions, behind, ax=ax, **broad).set_zorder(0.5)
     _draw_edges(ax, graph, edges, looks, positions, diameter)
     has_ring = np.isin(nodes, outlined)
     circles = nx.draw_networkx_nodes(
@@ -554,6 +561,8 @@ def _draw_part(
     ax.margins(0.12)
     ax.autoscale_view()  # labels are where they will be
     _write_labels(ax, labels, positions, diameter, are_long)
+    for gap in gaps:
+        _write(ax, "…", gap, 0.0, va="center", fontsize=2 * FONT)
     above, side = (0.0, "center") if are_long or not labels else (diameter / 2 + 2, "bottom")
     for number, node in enumerate(numbered, 1):
         if node in graph:
@@ -583,6 +592,28 @@ def _looks(batch: GraphBatch, categories: Sequence[Hashable]) -> list[tuple[str,
     order = dict.fromkeys([*categories, *batch.edge_label_names])
     looks = {x: (_in_words(x), *look) for x, look in zip(order, LOOKS, strict=False)}
     return [looks.get(name, OTHERS) for name in batch.edge_label_names]
+
+
+def _rows(batch: GraphBatch, nodes: np.ndarray) -> tuple[dict[int, np.ndarray], np.ndarray]:
+    """Positions in rows of nodes that follow each other in one order, and of what is left out."""
+    arcs = batch.adjacency.tocoo()
+    order = _sequence(nx.DiGraph(zip(arcs.row.tolist(), arcs.col.tolist(), strict=True)))
+    if not batch.directed or len(order) < batch.n_nodes:
+        return {}, np.empty((0, 2))
+    drawn = np.flatnonzero(np.isin(order, nodes))
+    place = np.arange(len(drawn)) + np.cumsum(np.diff(drawn, prepend=drawn[0]) > 1)
+    places = np.arange(place[-1] + 1)
+    row, column = np.divmod(places, min(IN_ROW, int(np.ceil(np.sqrt(len(places))))))
+    down = row + LOWER * (column % 2)  # lines that pass a node by do not cross it
+    positions = np.column_stack([column, -down]).astype(float)
+    of_node = dict(zip(np.array(order)[drawn].tolist(), positions[place], strict=True))
+    return of_node, positions[~np.isin(places, place)]
+
+
+def _sequence(graph: nx.DiGraph) -> list[int]:
+    """The nodes in an order in which each is linked to the next one; [] if there is none."""
+    order = list(nx.topological_sort(graph)) if nx.is_directed_acyclic_graph(graph) else []
+    return order if all(graph.has_edge(*pair) for pair in pairwise(order)) else []
 
 
 def _layout(graph: nx.Graph) -> dict[int, np.ndarray]:
@@ -655,22 +686,25 @@ def _write(ax: Any, text: str, position: np.ndarray, above: float, **style: Any)
 
 
 def _draw_legend(
-    ax: Axes, batch: GraphBatch, nodes: np.ndarray, looks: list[tuple[str, str, Any]]
+    ax: Axes,
+    batch: GraphBatch,
+    nodes: np.ndarray,
+    looks: list[tuple[str, str, Any]],
+    centers: Sequence[int],
 ) -> None:
     """Draw the categories of edges below the graph, and how many of its nodes are shown."""
     from matplotlib.lines import Line2D
 
-    words = (
-        f"{len(nodes)} of {batch.n_nodes} {batch.schema.words.nodes}"
-        if len(nodes) < batch.n_nodes
-        else None
-    )
+    words, called = None, batch.schema.words.nodes
+    if len(nodes) < batch.n_nodes:
+        around = " around what is marked" if centers else ""
+        words = f"{len(nodes)} {called}{around}, of {batch.n_nodes}"
     codes = np.unique([] if batch.edge_labels is None else batch.edge_labels)
     lines = {looks[x][0]: Line2D([], [], color=looks[x][1], linestyle=looks[x][2]) for x in codes}
     if lines or words:
         legend = ax.legend(
             lines.values(), lines.keys(), title=words, loc="upper center", frameon=False,
-            bbox_to_anchor=(0.5, 0.02), ncols=3, fontsize=7, title_fontsize=7, handlelength=1.8,
+            bbox_to_anchor=(0.5, 0.02), ncols=3, fontsize=7, title_fontsize=8, handlelength=1.8,
             columnspacing=1.2,
         )  # fmt: skip
         for text in legend.get_texts():

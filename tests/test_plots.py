@@ -191,8 +191,8 @@ def test_categories_of_edges_look_different_and_are_named():
     assert legend(picture("abcdefghij")) == [*"abcdefgh", "others"]
     css = files("skgraphkde.reporting").joinpath("page.css").read_text(encoding="utf-8")
     ground = re.search(r"figure img { background: (#\w+)", css)[1]  # of a dark page
-    colors = [*(color for color, _ in plots.LOOKS), plots.OTHERS[1]]
-    assert ((luminance(ground) + 0.05) / (luminance(colors) + 0.05)).min() > 1.7
+    colors = [*(color for color, _ in plots.LOOKS), plots.OTHERS[1], plots.VERMILION]
+    assert ((luminance(ground) + 0.05) / (luminance(colors) + 0.05)).min() >= 3
     first = lines_of(picture("ba", edge_categories=["b"])).get_color()[0]
     assert same_color(first, lines.get_color()[0])
 
@@ -227,7 +227,7 @@ def test_marks_are_where_they_belong():
     graph = nx.relabel_nodes(nx.cycle_graph(5), "n{}".format)
     ax = drawn(graph, marked=[(2, 1)], outlined=[3, 4], numbered=[2, 0])
     points = np.asarray(nodes_of(ax).get_offsets())
-    broad, _ = [x for x in ax.collections if type(x).__name__ == "LineCollection"]
+    broad, _, _ = [x for x in ax.collections if type(x).__name__ == "LineCollection"]
     assert {tuple(x) for x in broad.get_segments()[0]} == {tuple(x) for x in points[[1, 2]]}
     assert np.flatnonzero(np.array(nodes_of(ax).get_linewidth()) > 2).tolist() == [3, 4]
     numbers = {text.get_text(): text.xy for text in ax.texts}
@@ -259,14 +259,29 @@ def test_of_a_large_graph_the_part_around_what_matters_is_drawn():
     ax = drawn(graph, values)
     steps = nx.single_source_shortest_path_length(graph.to_undirected(), 150)
     ranked = sorted(graph, key=lambda node: (steps[node], -values[node]))
-    shown = sorted(ranked[:60])
+    shown = sorted(ranked[:24])
     colors = plot_graph(graph, values, colorbar=False).to_rgba(values[shown])
     np.testing.assert_allclose(nodes_of(ax).get_facecolor(), colors)
     assert len(ax.patches) == graph.subgraph(shown).number_of_edges()
-    assert ax.get_legend().get_title().get_text() == "60 of 200 nodes"
+    assert ax.get_legend().get_title().get_text() == "24 nodes, of 200"
     assert np.ptp(nodes_of(ax).get_linewidth()) == 0  # a ring would be one that reasons name
     pieces = nx.disjoint_union(nx.path_graph(5), nx.path_graph(100))
+    title = drawn(graph, numbered=[3]).get_legend().get_title().get_text()
+    assert title == "24 nodes around what is marked, of 200"
     assert len(nodes_of(drawn(pieces, outlined=[2])).get_offsets()) == 5
+
+
+def test_a_sequence_is_drawn_in_rows_and_dots_stand_for_what_is_left_out():
+    graph = nx.path_graph(99, nx.DiGraph)
+    graph.add_edge(2, 70)
+    ax = drawn(graph, numbered=[9, 80])
+    points = np.asarray(nodes_of(ax).get_offsets())
+    assert points[:6, 0].tolist() == [0, 1, 2, 3, 4, 0]  # five in a row
+    assert points[5, 1] < points[:5, 1].min()
+    (dots,) = [text.xy for text in ax.texts if text.get_text() == "…"]
+    assert list(dots) not in points.tolist()
+    graph.add_edge(98, 0)
+    assert not set(range(5)) & set(np.asarray(nodes_of(drawn(graph)).get_offsets())[:, 0])  # a ring
 
 
 # -- molecules -------------------------------------------------------------------------------------

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.explanation.results import Judgement
+from skgraphkde.detectors.groups import find_groups
+from skgraphkde.explanation.results import Judgement, judge
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, legible, number, shown
+from skgraphkde.views.categories import edge_name, with_bond
 
-# Graphs are about as large if one has at most so many times as many nodes as the other.
-SIZE = 1.5
+# Graphs are about as large if one has at most so many times as many nodes as the other, and of the
+# same size at so many times.
+SIZE, SAME_SIZE = 1.5, 1.1
 # Share of the references with the lowest scores: these are not shown as usual ones.
 ODDEST = 0.1
+# At least this share of the references has what is called missing in a graph without it.
+MOST = 0.5
 # Digits of a number.
 DIGITS = 6
 
@@ -30,6 +35,13 @@ class Difference(NamedTuple):
     other: str
 
 
+class Thing(NamedTuple):
+    """A kind of nodes or edges."""
+
+    text: str
+    ends: frozenset[str] = frozenset()  # of edges that are told by the kinds of these
+
+
 class UsualGraphs:
     """The references that nobody would call odd, among which a graph has a nearest one.
 
@@ -40,8 +52,7 @@ class UsualGraphs:
     detector : GraphKDEDetector
         Fitted.
     left_out : sequence of int, default=()
-        Indices of the training graphs that are in groups, or like confirmed anomalies, see
-        :class:`Judgement`.own.
+        Indices of training graphs, such as those that are :func:`set_apart`.
     """
 
     def __init__(self, detector: GraphKDEDetector, left_out: Sequence[int] = ()) -> None:
@@ -56,12 +67,18 @@ class UsualGraphs:
         names = model.references.schema.graph_categories
         kinds = [[x[name] for name in names] for x in self.data]
         self.kinds = np.array(kinds, dtype=object)  # (n_references, n_categories)
+        vocabulary, n = model.categories.vocabulary, len(model.references)
+        self.category = vocabulary.named if vocabulary.names else None
+        self.counts = self._counts(model.references)
+        having = Counter(x for counts in self.counts for x in counts)
+        self.common = {x for x, n_have in having.items() if n_have >= MOST * n}
 
     def nearest(self, graph: GraphBatch, judged: Judgement) -> tuple[int, str]:
         """The nearest usual reference of the same kind and size.
 
         Those of about as many nodes come first; of these, those that share most categories; of
-        these, the nearest, where a graph of other size counts as further.
+        these, those of the same size; of these, the nearest, where a graph of other size counts as
+        further.
 
         Parameters
         ----------
@@ -92,15 +109,17 @@ class UsualGraphs:
         kind = np.array([data[name] for name in graph.schema.graph_categories], dtype=object)
         n_same = (self.kinds == kind).sum(axis=1)
         candidates &= n_same == n_same[candidates].max()
+        is_same_size = candidates & (ratio <= SAME_SIZE)
+        candidates = is_same_size if is_same_size.any() else candidates
         distances = self.model.distances(graph, view=judged.view)[0] * ratio
         nearest = int(np.where(candidates, distances, np.inf).argmin())
         lacks = "" if n_same[nearest] == len(kind) else "kind"
         return nearest, lacks if has_size else "size"
 
     def differences(self, graph: GraphBatch, reference: int, named: str = "") -> list[Difference]:
-        """Sizes of a graph and a reference, some numbers, then data and counts that differ.
+        """What a graph and a reference have of sizes, numbers, data, and nodes and edges.
 
-        What reasons name comes right after the sizes.
+        What reasons name comes first, then what the graph lacks, though most references have it.
 
         Parameters
         ----------
@@ -108,38 +127,116 @@ class UsualGraphs:
             Of one graph.
         reference : int
         named : str, default=""
-            What reasons name; numbers of nodes and edges that are not in it are not shown.
+            What reasons name, in lines; numbers of nodes and edges that are not in it, and edges
+            between nodes of two kinds that are there, are not shown.
         """
         other, words = self.model.references[reference], graph.schema.words
-        n_edges, n_edges_of_other = graph.n_edges_per_graph[0], other.n_edges_per_graph[0]
-        found = [
-            Difference(words.nodes, str(graph.n_nodes), str(other.n_nodes)),
-            Difference(words.edges, str(n_edges), str(n_edges_of_other)),
-        ]
+        found: list[tuple[int, Difference]] = []  # with the places where reasons name them, or -1
         for part, noun in (("node", words.nodes), ("edge", words.edges)):
+            n, n_of_other = (int(getattr(x, f"n_{part}s_per_graph")[0]) for x in (graph, other))
+            place = named.find(f"\n{words.counted(n, part)}")
+            found.append((place, Difference(noun, str(n), str(n_of_other))))
             for i, name in enumerate(getattr(graph.schema, f"{part}_columns")):
-                if names_it(named, name):
+                place = place_in(named, name)
+                if place >= 0:
                     pair = (_range(np.asarray(x.data(part).numbers)[:, i]) for x in (graph, other))
-                    found.append(Difference(f"{shown(name)} of {noun}", *pair))
+                    found.append((place, Difference(f"{shown(name)} of {noun}", *pair)))
         (data,) = data_of(graph)
         for name, value in data.items():
             if value != self.data[reference][name]:
-                found.append(Difference(shown(name), value, self.data[reference][name]))
-        counts, others = _counts(graph), _counts(other)
-        differ = [what for what in counts | others if counts[what] != others[what]]
+                line = Difference(shown(name), value, self.data[reference][name])
+                found.append((place_in(named, name), line))
+        (counts,), others = self._counts(graph), self.counts[reference]
+        differ = [x for x in counts | others if counts[x] != others[x]]
         # A count of 3 and one of 0 differ more than counts of 13 and 10.
         differ.sort(key=lambda x: -abs(counts[x] - others[x]) / (counts[x] + others[x]) ** 0.5)
-        found += [Difference(what, str(counts[what]), str(others[what])) for what in differ]
-        end = f" ({words.edges})"
-        return found[:2] + sorted(
-            found[2:], key=lambda x: not names_it(named, x.what.removesuffix(end))
-        )
+        for thing in differ:
+            place, text = place_in(named, thing.text.removesuffix(f" ({words.edges})")), thing.text
+            is_lacking = not counts[thing] and thing in self.common
+            if place < 0 and thing.ends and not all(counts[Thing(x)] for x in thing.ends):
+                continue
+            if is_lacking:
+                place, text = place if place >= 0 else len(named), f"not here: {text}"
+            if place >= 0 or not thing.ends:
+                found.append((place, Difference(text, str(counts[thing]), str(others[thing]))))
+        found.sort(key=lambda x: x[0] if x[0] >= 0 else np.inf)
+        return [line for _, line in found]
+
+    def _counts(self, graphs: GraphBatch) -> list[Counter[Thing]]:
+        """For each graph, its nodes and edges of each category, and its edges between two kinds."""
+        found, words = [Counter[Thing]() for _ in range(len(graphs))], graphs.schema.words
+        once = graphs.directed | (graphs.source_of_arc < graphs.adjacency.indices)
+        for part, noun, rows in (("node", "", slice(None)), ("edge", f" ({words.edges})", once)):
+            labels = graphs.data(part).labels
+            if labels is not None:
+                pairs = np.column_stack([graphs.owner(part), labels])[rows]
+                for texts in self._texts(graphs, part).values():
+                    for (graph, code), n in _repeated(pairs):
+                        if texts[code]:
+                            found[graph][Thing(texts[code] + noun)] += n
+        if graphs.labels is not None:
+            texts_of, labels = self._texts(graphs, "node"), np.asarray(graphs.labels)
+            kinds = texts_of.get(self.category or "label") or next(iter(texts_of.values()))
+            codes = np.zeros(len(once)) if graphs.edge_labels is None else graphs.edge_labels
+            ends = labels[graphs.source_of_arc], labels[graphs.adjacency.indices]
+            arcs = np.column_stack([graphs.graph_of_arc, *ends, np.asarray(codes, dtype=int)])
+            for (graph, u, v, code), n in _repeated(arcs[once]):
+                text = edge_name(graphs, code, kinds[u], kinds[v], words.edge)
+                found[graph][Thing(text, frozenset((kinds[u], kinds[v])))] += n
+        return found
+
+    def _texts(self, graphs: GraphBatch, part: str) -> dict[str, dict[int, str]]:
+        """The values of each category in words, by the codes in use; "" for "False"."""
+        by_category = graphs.values_by_category(part)
+        found: dict[str, dict[int, str]] = {name: {} for name in by_category}
+        codes = np.unique(np.asarray(graphs.data(part).labels)).tolist()
+        for name, values in by_category.items():
+            is_main = len(by_category) == 1 or name in ("label", self.category)
+            for code in codes:
+                text = shown(_category(name, values[code], is_main=is_main))
+                found[name][code] = with_bond(text) if part == "edge" else text
+        return found
 
 
-def names_it(text: str, name: str) -> bool:
-    """True if a text has a name as words of their own; of "name=value", the value is enough."""
-    names = [x for x in (name, name.partition("=")[2]) if x == name or x.isidentifier()]
-    return any(re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text) for x in names)
+def _repeated(rows: np.ndarray) -> Iterator[tuple[list[int], int]]:
+    """Distinct rows, and how often each occurs."""
+    distinct, n_of = np.unique(rows, axis=0, return_counts=True)
+    return zip(distinct.tolist(), n_of.tolist(), strict=True)
+
+
+def place_in(text: str, name: str) -> int:
+    """Where a text has a name as words of its own, or -1; of "name=value", the value is enough."""
+    for x in (name, name.partition("=")[2]):
+        found = re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text)
+        if found and (x == name or x.isidentifier()):
+            return found.start()
+    return -1
+
+
+def set_apart(
+    detector: GraphKDEDetector,
+    judged: Sequence[Judgement] = (),
+    groups: Sequence[tuple[np.ndarray, str]] = (),
+) -> list[int]:
+    """Training graphs in groups, and those whose main reason is a confirmed anomaly.
+
+    Parameters
+    ----------
+    detector : GraphKDEDetector
+        Fitted.
+    judged : sequence of Judgement, default=()
+        Of the training graphs. Without any, the references are judged, and groups looked for.
+    groups : sequence of (ndarray of int, str), default=()
+        Positions of members in `judged`, and what they share.
+    """
+    model = detector.model_
+    members = [judged[i].own for positions, _ in groups for i in positions.tolist()]
+    if not judged:
+        members = [i for group in find_groups(model) for i in group.members.tolist()]
+        if model.confirmed is not None:
+            own = model.reference_index
+            judged = judge(detector, model.references, own=own, n_reasons=1)
+    return members + [x.own for x in judged if x.unusual and x.unusual[0].kind == "confirmed"]
 
 
 def data_of(graphs: GraphBatch) -> list[dict[str, str]]:
@@ -161,31 +258,18 @@ def _in_words(value: object) -> str:
 def _range(x: np.ndarray) -> str:
     """The range and the mean of numbers, in words; "" if there are none."""
     x = x[~np.isnan(x)]
-    return (
-        f"{number(x.min())} to {number(x.max())}, on average {number(x.mean())}" if len(x) else ""
-    )
+    if not len(x):
+        return ""
+    ends = [number(x.min()), number(x.max())]
+    if ends[0] == ends[1]:
+        return ends[0]
+    return f"{ends[0]} to {ends[1]}, on average {number(x.mean())}"
 
 
-def _counts(graph: GraphBatch) -> Counter[str]:
-    """The number of nodes and edges of each category, but of those that are "False"."""
-    found: Counter[str] = Counter()
-    for part, n_rows in (("node", 1), ("edge", 1 if graph.directed else 2)):
-        labels = graph.data(part).labels
-        by_category = {} if labels is None else graph.values_by_category(part)
-        noun = f" ({graph.schema.words.edges})" if part == "edge" else ""
-        codes, n = np.unique([] if labels is None else labels, return_counts=True)
-        for name, values in by_category.items():
-            for code, n_of_code in zip(codes.astype(int).tolist(), n.tolist(), strict=True):
-                text = _category(name, values[code], is_single=len(by_category) == 1)
-                if text:
-                    found[shown(text) + noun] += n_of_code // n_rows
-    return found
-
-
-def _category(name: str, value: Any, *, is_single: bool) -> str:
+def _category(name: str, value: Any, *, is_main: bool) -> str:
     """A category in words; "" for one that is False."""
     if value is None:
         return f"{name} missing"
     if str(value) in ("False", "True"):
         return name if str(value) == "True" else ""
-    return legible(value) if is_single or name == "label" else category_text(name, value)
+    return legible(value) if is_main else category_text(name, value)

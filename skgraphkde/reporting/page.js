@@ -57,6 +57,8 @@ function toggle(line) {
     const details = document.getElementById(line.dataset.details) ?? row.child()[0];
     if (!details.querySelector(".members")) draw(details);
     row.child() ? row.child.show() : row.child(details, "opened").show();
+    // Columns that a narrow screen hides are printed.
+    row.child()[0].firstChild.colSpan = line.closest("table").tHead.rows[0].cells.length;
     if (save) show();
   }
   line.querySelector("button").setAttribute("aria-expanded", String(!shown));

@@ -195,7 +195,7 @@ class Page:
             self.listed.append(row)
         of_groups = [members[decisions[members].argmin()] for members, _ in self.groups]
         for i in dict.fromkeys([*oddest[:PICTURED].tolist(), *map(int, of_groups)]):
-            self.drawn.append(Drawn(i, batch[i], None if ids is None else ids[i]))
+            self.drawn.append((i, batch[i], None if ids is None else ids[i]))
 
     def html(
         self,

@@ -30,11 +30,17 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.results import Judgement, group_numbers
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, encodable, listed, shown
-from skgraphkde.graphs.naming import number as printed
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 from skgraphkde.reporting import pictures
-from skgraphkde.reporting.comparison import SIZE, Difference, UsualGraphs, names_it
+from skgraphkde.reporting.comparison import (
+    SAME_SIZE,
+    SIZE,
+    Difference,
+    UsualGraphs,
+    place_in,
+    set_apart,
+)
 from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share
 
 # Rows of the table, at most: the oddest.
@@ -53,6 +59,8 @@ MOST_NAMES = 20
 BRIEF, LONGEST = 160, 1_000
 # Colors of nodes are full at this multiple of the share that is usual in known graphs.
 FULL = 3
+# Scores of these sizes are written without an exponent.
+FIXED = 1e-6, 1e7
 # A normal score that is closer to the threshold, relative to it, counts as equal.
 CLOSE = 1e-6
 # A text that spreadsheets would run, and no number; also with what keeps them from it before it.
@@ -62,6 +70,10 @@ WAY = re.compile(r"(?:\S{1,20} )?(?:-&gt;|-) \S{1,20}")
 # An identifier, of which the start and the end are enough for a table.
 IDENTIFIER = re.compile(r"[0-9a-fA-F-]{20,}")
 HERE = Path(__file__).parent
+
+
+# The number of the row of a graph that is drawn, the graph, and the ids of its nodes.
+Drawn = tuple[int, GraphBatch, Sequence[Any] | None]
 
 
 class Row(NamedTuple):
@@ -115,22 +127,6 @@ class GroupRow(NamedTuple):
         }
 
 
-class Drawn(NamedTuple):
-    """A graph that the page explains and, if it is odd enough, draws."""
-
-    number: int  # of its row
-    graph: GraphBatch
-    ids: Sequence[Any] | None  # of its nodes
-
-
-class NodeLine(NamedTuple):
-    """A line of the list of nodes."""
-
-    number: int  # in the picture
-    name: str
-    reasons: str  # the numbers of those that point at it
-
-
 class Compared(NamedTuple):
     """A usual graph beside the one of a row."""
 
@@ -144,7 +140,7 @@ class Detail(NamedTuple):
     """What a click on a row says of a graph that is drawn."""
 
     found: Nodes
-    lines: list[NodeLine]
+    lines: list[tuple[str, str]]  # nodes, and the numbers of the reasons that point at them
     smiles: str  # "" if it is no molecule
     compared: Compared | None  # None if no other graph is usual
 
@@ -186,8 +182,9 @@ def render(
     rows = _with_rises(_with_selection(graphs, alpha, verdicts), earlier)
     entries, small_groups = _entries(rows, groups)
     given = [row for row in rows if row.given]
-    left_out = [graphs[i].judged.own for members, _ in groups for i in members.tolist()]
-    left_out += [x.judged.own for x in graphs if x.judged.codes.startswith('[["confirmed"')]
+    left_out: list[int] = []
+    if isinstance(detector, GraphKDEDetector):
+        left_out = set_apart(detector, [x.judged for x in graphs] if are_known else (), groups)
     with during(0.0, 0.6):
         by_number = {x.number: x for x in rows}
         details, drawings = _details(detector, by_number, drawn, known_names, left_out)
@@ -216,7 +213,7 @@ def render(
         small_groups=small_groups,
         given=given,
         n_listed=sum(len(x.members) or 1 for x in entries + small_groups + given),
-        score=functools.partial(printed, digits=_digits(scores, offset)),
+        score=f"{{:{_score_format(scores, offset)}}}".format,
         data_names=list(map(shown, rows[0].data)),
         skipped=skipped,
         notes=notes,
@@ -246,12 +243,18 @@ def _template() -> Any:
         keep_trailing_newline=True,
     )
     environment.filters["unbroken"] = _unbroken
+    environment.filters["breakable"] = _breakable
     return environment.get_template("page.html")
 
 
 def _unbroken(text: str) -> Markup:
     """A text as HTML in which no line begins or ends with a short arrow."""
     return Markup(WAY.sub(r'<span class="way">\g<0></span>', str(escape(text))))
+
+
+def _breakable(text: str) -> Markup:
+    """The same, in which a line may end after "=", for narrow columns."""
+    return Markup(re.sub('=(?!")', "=<wbr>", _unbroken(text)))
 
 
 def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:
@@ -299,6 +302,7 @@ def _method(detector: BaseGraphDetector) -> dict[str, Any]:
         "n_confirmed": [int((detector.verdicts_ == x).sum()) if is_kde else 0 for x in (-1, 1)],
         "full": FULL,
         "alike_size": SIZE,
+        "same_size": SAME_SIZE,
         "n_differences": DIFFERENCES,
     }
 
@@ -344,13 +348,16 @@ def _with_selection(graphs: list[Row], alpha: float, verdicts: np.ndarray) -> li
     return [row._replace(rank=rank) for rank, row in enumerate(rows, 1)]
 
 
-def _digits(scores: np.ndarray, offset: float) -> int:
-    """The number of digits with which scores look unlike the threshold, but for one that is it."""
+def _score_format(scores: np.ndarray, offset: float) -> str:
+    """The format of all scores, in which they look unlike the threshold, but for one that is it."""
     others = scores[(scores < offset) | ~np.isclose(scores, offset, rtol=CLOSE, atol=0)].tolist()
-    digits = range(3, 17)
-    return next(
-        (n for n in digits if printed(offset, n) not in [printed(x, n) for x in others]), 17
-    )
+    size = max(abs(offset), float(np.median(np.abs(scores))))
+    kind, least = "e", 2
+    if FIXED[0] <= size < FIXED[1]:
+        kind, least = "f", max(2 - math.floor(math.log10(size)), 0)
+    formats = [f"z.{n}{kind}" for n in range(least, 17)]
+    looks_unlike = (x for x in formats if format(offset, x) not in [format(y, x) for y in others])
+    return next(looks_unlike, formats[-1])
 
 
 def _with_rises(rows: list[Row], earlier: Mapping[str, int]) -> list[Row]:
@@ -403,12 +410,11 @@ def _details(
     left_out: list[int],
 ) -> tuple[dict[int, Detail], dict[str, str]]:
     """What is said of the graphs that are drawn, and the pictures of them and of usual ones."""
-    usual = UsualGraphs(detector, left_out) if isinstance(detector, GraphKDEDetector) else None
-    looks: dict[str, Any] = {"edge_categories": [], "category": None}
-    if usual is not None:
+    usual, looks = None, dict[str, Any](edge_categories=[], category=None)
+    if isinstance(detector, GraphKDEDetector):
+        usual = UsualGraphs(detector, left_out)
         looks["edge_categories"] = _edge_categories(usual.model.references)
-        vocabulary = usual.model.categories.vocabulary
-        looks["category"] = vocabulary.named if vocabulary.names else None
+        looks["category"] = usual.category
     share = functools.cache(lambda view: usual_share(detector, view))
     details, drawings = {}, dict[str, str]()
     for number, graph, ids in progress(drawn):
@@ -449,18 +455,24 @@ def _node_lines(
     numbered: list[int],
     judged: Judgement,
     category: str | None,
-) -> list[NodeLine]:
-    """The list of nodes: those that are numbered in the picture."""
-    names = range(graph.n_nodes) if ids is None else ids
-    kinds, named, lines = node_kinds(graph, category), _named(judged), list[NodeLine]()
+) -> list[tuple[str, str]]:
+    """The list of nodes: those that are numbered in the picture, and where reasons name them."""
+    names = [str(x) for x in (range(graph.n_nodes) if ids is None else ids)]
+    are_running = all(map(str.isdecimal, names))
+    kinds, named, lines = node_kinds(graph, category), _named(judged), list[tuple[str, str]]()
     by_category = graph.values_by_category("node") if kinds else {}
-    for number, node in enumerate(numbered, 1):
+    for node in numbered:
         pointing = [str(i) for i, x in enumerate(judged.unusual, 1) if node in x.pointed]
         texts = [category_text(name, x[graph.labels[node]]) for name, x in by_category.items()]
-        others = [x for x in texts if x.rpartition("=")[2] != kinds[node] and names_it(named, x)]
-        words = ", ".join(map(shown, [*kinds[node : node + 1], *others]))
-        name = shown(names[node]) + (f" ({words})" if words else "")
-        lines.append(NodeLine(number, name, ", ".join(pointing)))
+        others = [
+            x for x in texts if x.rpartition("=")[2] != kinds[node] and place_in(named, x) >= 0
+        ]
+        words, name = ", ".join(map(shown, [*kinds[node : node + 1], *others])), shown(names[node])
+        if words and are_running and f" {name} (" not in named:
+            name = words
+        elif words:
+            name += f" ({words})"
+        lines.append((name, ", ".join(pointing)))
     return lines
 
 

@@ -56,7 +56,7 @@ class Parsed(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.elements.append((tag, dict(attributes)))
-        if tag not in ("meta", "link", "img", "br"):
+        if tag not in ("meta", "link", "img", "br", "wbr"):
             self.open.append(tag)
         if tag == "tr" and "data-details" in dict(attributes):
             self.rows.append([])

@@ -35,7 +35,7 @@ def browser():
         missing("chromium or chromedriver is not installed")
     options = webdriver.ChromeOptions()
     options.binary_location = PROGRAM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu"):
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1300,900"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
@@ -177,7 +177,7 @@ def test_the_table_is_saved(opened, tmp_path):
     assert {"graph", "verdict", "score", "reason", "codes"} <= set(table.columns)
 
 
-@pytest.mark.parametrize("width", [1300, 390])
+@pytest.mark.parametrize("width", [1300, 800, 390])
 @pytest.mark.parametrize("scheme", ["dark", "light"])
 def test_it_fits_the_width_and_follows_the_color_scheme(opened, width, scheme):
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
@@ -186,7 +186,8 @@ def test_it_fits_the_width_and_follows_the_color_scheme(opened, width, scheme):
     opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
     for button in opened.find_elements(By.CSS_SELECTOR, "#graphs button:not(.mark)"):
         opened.execute_script("arguments[0].click()", button)
-    assert opened.execute_script("return document.documentElement.scrollWidth") <= width
+    widest = "return Math.max(document.documentElement.scrollWidth, graphs.offsetWidth)"
+    assert opened.execute_script(widest) <= width
     heading = opened.find_element(By.CSS_SELECTOR, "#graphs th.wide")
     assert heading.is_displayed() == (width > 1000)
     color = "return getComputedStyle(document.body).backgroundColor"

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema
-from skgraphkde.explanation.results import judge, to_judge
-from skgraphkde.reporting.comparison import Difference, UsualGraphs, data_of
+from skgraphkde.explanation.results import groups_of, judge, to_judge
+from skgraphkde.reporting.comparison import Difference, UsualGraphs, data_of, set_apart
 from tests.conftest import with_data
 
 SCHEMA = GraphSchema(
@@ -52,18 +52,30 @@ def test_the_nearest_usual_graph_is_of_the_same_kind_and_size(fitted, graphs):
         if alike:
             sizes = np.array([len(x) for x in graphs])
             ratios = np.maximum(sizes / len(graphs[i]), len(graphs[i]) / sizes)
-            assert found == min(alike, key=(distances * ratios).__getitem__)
+            of_its_size = [j for j in alike if ratios[j] <= 1.1]
+            assert found == min(of_its_size or alike, key=(distances * ratios).__getitem__)
         else:
             assert is_usual[found]
             assert found != i
+    [judged] = judge(fitted, again := fitted.read([graphs[3]]))
+    assert usual.nearest(again, judged) == (3, "")  # a new graph
     assert usual.nearest(batch[40], judged)[1] == "size"  # the vendor has others
     assert usual.nearest(batch[41], judged)[1] == "kind"
 
 
-def test_new_graphs_are_compared_with_all_known_ones(fitted, graphs):
-    again = fitted.read([graphs[3]])
-    [judged] = judge(fitted, again)
-    assert UsualGraphs(fitted).nearest(again, judged) == (3, "")
+def test_the_same_graphs_are_set_apart_for_known_and_for_new_ones():
+    worlds = [nx.connected_watts_strogatz_graph(14, 4, 0.1, seed=seed) for seed in range(40)]
+    others = [nx.star_graph(20), nx.star_graph(21), *map(nx.cycle_graph, (20, 21, 22))]
+    fitted = GraphKDEDetector(random_state=0).fit(
+        [*worlds, *others], verdicts=[0] * 40 + [-1, *[0] * 4]
+    )
+    batch, own = to_judge(fitted, None)
+    apart = set_apart(fitted)
+    assert {39, 40, 41, 42, 43} & set(apart) == {40, 41, 42, 43}
+    assert set(apart) | {-1} == {
+        *set_apart(fitted, judge(fitted, batch, own=own), groups_of(fitted)),
+        -1,
+    }
 
 
 def test_a_group_or_the_oddest_tenth_is_usual_if_no_others_remain(fitted, graphs):
@@ -102,10 +114,10 @@ def test_numbers_that_reasons_name_are_compared():
     schema = GraphSchema(node_numbers="ms", missing="indicate")
     usual = UsualGraphs(fitted := GraphKDEDetector(schema=schema).fit(graphs))
     graph = fitted.read(graphs[:1])
-    assert usual.differences(graph, 2, "ms 10 of node 1")[2:] == [
-        Difference("ms of nodes", "10 to 20, on average 15", "0 to 40, on average 20"),
-    ]
-    assert len(usual.differences(graph, 2)) == 2
+    named, *sizes = usual.differences(graph, 2, "ms 10 of node 1")
+    assert named == Difference("ms of nodes", "10 to 20, on average 15", "0 to 40, on average 20")
+    assert sizes == usual.differences(graph, 2)
+    assert usual.differences(graph, 2, "edges\n2 edges; usually 4 to 9")[0].what == "edges"
 
 
 def test_missing_and_false_categories_and_undirected_edges():
@@ -117,7 +129,7 @@ def test_missing_and_false_categories_and_undirected_edges():
     fitted = GraphKDEDetector(schema=schema).fit(graphs)
     found = UsualGraphs(fitted).differences(fitted.read(graphs[7:8]), 0)
     named = UsualGraphs(fitted).differences(fitted.read(graphs[7:8]), 0, "never seen: C")
-    assert [x.what for x in named[2:4]] == ["C", "ring"]  # what a reason names comes first
+    assert [x.what for x in named[:2]] == ["C", "nodes"]  # what a reason names comes first
     assert found == [
         Difference("nodes", "10", "3"),
         Difference("edges", "10", "3"),
@@ -126,6 +138,27 @@ def test_missing_and_false_categories_and_undirected_edges():
         Difference("C", "10", "3"),
         Difference("single (edges)", "10", "3"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("steps", "found"),
+    [
+        (
+            ["scan", "check", "pay"],
+            ["check -> pay", "not here: approve", "not here: who=U3", "nodes"],
+        ),
+        (["scan", "approve", "check", "pay"], ["check -> pay", "not here: approve -> pay"]),
+    ],
+)
+def test_the_comparison_begins_with_what_reasons_name_and_what_is_not_here(steps, found):
+    plain, graph, other = (
+        with_data(nx.path_graph(len(x), nx.DiGraph), {"label": list(x), "who": "U{}".format})
+        for x in (["scan", "check", "approve", "pay"], steps, "abc")
+    )
+    schema = GraphSchema(node_categories=("label", "who"))
+    fitted = GraphKDEDetector(schema=schema).fit([plain] * 20 + [other])
+    lines = UsualGraphs(fitted).differences(fitted.read([graph]), 0, "rare: check -> pay")
+    assert [x.what for x in lines][: len(found)] == found
 
 
 def test_data_are_in_words():
