@@ -241,4 +241,5 @@ def _statistics_words(statistics: Statistics | None, members: np.ndarray) -> str
     standardized = _metric(statistics, len(statistics.table_)).standardized(own)
     j = int(np.where(is_odd, abs(standardized).min(axis=0), -1.0).argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]
-    return in_words(statistics.names_[j], statistics.forms_[j], ends, known[:, j], " to ")
+    name, form = statistics.names_[j], statistics.forms_[j]
+    return "; ".join(in_words(name, form, ends, known[:, j], " to "))

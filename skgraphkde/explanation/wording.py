@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
@@ -116,8 +115,8 @@ def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
 
 def feature_words(
     feature: Feature, own: float, known: np.ndarray, n: int, words: Words, others: str
-) -> str:
-    """A reason: the mean of a node feature, and those of the known graphs.
+) -> tuple[str, str]:
+    """A reason: the mean of a node feature, and what is usual.
 
     Parameters
     ----------
@@ -132,40 +131,34 @@ def feature_words(
         What the known graphs are called.
     """
     form, what, k = feature.form, feature.words, round(own * n)
-    number, known_range = usually(own, known, percent=form in ("share", "missing", "walk"))
+    number, usual = usually(own, known, percent=form in ("share", "missing", "walk"))
     n_have = np.count_nonzero(known > 0)
     have = f"{n_have} of {len(known)} {others} have"
     if form == "share":
         verb, _, rest = what.partition(" ")
         if not k:
-            return f"no {words.node} {ONE[verb]} {rest}; {have} one"
+            return f"no {words.node} {ONE[verb]} {rest}; {have} one", ""
         if not n_have and feature.fact not in ("degrees", "isolated nodes"):
             value = f"{'no ' if verb == 'lack' else ''}{rest} ({k} of {words.counted(n, 'node')})"
-            return f"never seen in {len(known)} {others}: {value}"
+            return f"never seen in {len(known)} {others}: {value}", ""
         verb = ONE[verb] if k == 1 else verb
-        return f"{k} of {words.counted(n, 'node')} ({number}) {verb} {rest}; usually {known_range}"
+        return f"{k} of {words.counted(n, 'node')} ({number}) {verb} {rest}", usual
     if form == "missing":
         of = words.counted(n, feature.of) + feature.kind
         only = "only " if k and own < np.nanmedian(known) else ""
-        return f"{what} is missing at {only}{k or 'none'} of {of} ({number}); usually {known_range}"
+        return f"{what} is missing at {only}{k or 'none'} of {of} ({number})", usual
     if form == "walk":
-        return f"{number} of random trips over {what} end where they began; usually {known_range}"
+        return f"{number} of random trips over {what} end where they began", usual
     if form == "count":
         if not k:
-            return f"no {words.edge}{feature.kind}; {have} one"
+            return f"no {words.edge}{feature.kind}; {have} one", ""
         edges = words.counted(k, "edge") + feature.kind
-        return f"{edges}, {number} per {words.node}; usually {known_range}"
+        return f"{edges}, {number} per {words.node}", usual
     of = words.nodes if feature.of == "node" else words.edges + feature.kind
-    return f"average {what} of {of}: {number}; usually {known_range}"
+    return f"average {what} of {of}: {number}", usual
 
 
-def as_fact(text: str) -> str:
-    """A reason as one of several facts in a sentence: "7 nodes (usually 5 to 6)"."""
-    text = re.sub(r", and \d+ more$", ", ...", text)
-    return re.sub(r"; ((?:usually|higher than|lower than) [^;']*)$", r" (\1)", text)
-
-
-def in_two_lines(start: str, names: Sequence[str]) -> tuple[str, str]:
+def in_two_lines(start: str, names: Sequence[str], between: str = ", ") -> tuple[str, str]:
     """A reason with as many names as fit in two lines, and with all; "" if these are all.
 
     Parameters
@@ -173,15 +166,17 @@ def in_two_lines(start: str, names: Sequence[str]) -> tuple[str, str]:
     start : str
     names : sequence of str
         At least one.
+    between : str, default=", "
+        What is written between names.
     """
-    whole = start + ", ".join(names)
+    whole = start + between.join(names)
     if len(whole) <= LONGEST:
         return whole, ""
     for k in range(len(names) - 1, 0, -1):
-        text = f"{start}{', '.join(names[:k])}, and {len(names) - k} more"
+        text = f"{start}{between.join(names[:k])}{between}and {len(names) - k} more"
         if len(text) <= LONGEST:
             return text, whole
-    more = f", and {len(names) - 1} more" if len(names) > 1 else ""
+    more = f"{between}and {len(names) - 1} more" if len(names) > 1 else ""
     return start + shown(names[0], LONGEST - len(start + more) - 3) + more, whole
 
 

@@ -302,7 +302,7 @@ class Numbers(View):
             like = f"of its kind{kind}" if code else f"{some} less common kinds"
         said, ranges = [], []
         for j in told:
-            _, known_range = usual(values[j], low[j], high[j])
+            known_range = f"usually {usual(values[j], low[j], high[j])[1]}"
             if len(told) == 1:
                 _, known_range = usually(values[j], others[:, j])
             if not code or self._finer(part):
@@ -312,17 +312,17 @@ class Numbers(View):
             never = (
                 f"never so in {len(self.references_) - (unusual.own >= 0):,} other {words.graphs}"
             )
-            ranges.append(never if is_missing[j] else f"usually {known_range}")
+            ranges.append(never if is_missing[j] else known_range)
         where, names = self._where(graph, rows, place, node_names), [rows.names[j] for j in told]
-        about = tuple(f"{part} {name}" for name in names)
+        about, range_ = tuple(f"{part} {name}" for name in names), ""
         if is_odd.any() and len(said) == 1:
-            text = f"{said[0]} {where}; {ranges[0]}"
+            text, range_ = f"{said[0]} {where}", ranges[0]
         elif is_odd.any():
             both = (f"{own} ({known})" for own, known in zip(said, ranges, strict=True))
             text = f"{', '.join(both)} {where}"
         elif is_missing[told].any():
             names = [rows.names[j] for j in np.flatnonzero(is_missing).tolist()]
-            text = f"{' and '.join(names)} missing {where}; usually given"
+            text, range_ = f"{' and '.join(names)} missing {where}", "usually given"
             about = tuple(f"{part} {name}" for name in names)
         else:
             why = "each number is usual, their combination is not"
@@ -335,7 +335,8 @@ class Numbers(View):
                 if np.isclose(own, [below, above, *low[told], *high[told]], ALIKE).any():
                     return Reason(", ".join(names), "")
             text, about = f"{', '.join(said)} {where}: {why}", (f"{part}s together",)
-        return Reason(", ".join(names), text, *places(graph, part, np.array([place])), about)
+        at = places(graph, part, np.array([place]))
+        return Reason(", ".join(names), text, range_, *at, about)
 
     def _where(
         self, graph: GraphBatch, rows: _Rows, place: int, node_names: Sequence[Any] | None

@@ -470,14 +470,15 @@ class Novelty(NeighborhoodView):
         """Number of nodes in new neighborhoods, see :meth:`View.reason`."""
         new_from = self.new_from(np.array([unusual.own]), context)
         new = np.flatnonzero(new_from <= self.radius)
-        words, share = graph.schema.words, usually(len(new) / len(new_from), known, percent=True)
+        words = graph.schema.words
+        share, usual = usually(len(new) / len(new_from), known, percent=True)
         have = "has something around it" if len(new) == 1 else "have something around them"
         text = (
-            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share[0]}) {have} that no "
-            f"other {words.graph} has; usually {share[1]}"
+            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share}) {have} that no other "
+            f"{words.graph} has"
         )
         first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
-        return Reason(unusual.what, text, tuple(first.tolist()), about=("neighborhoods",))
+        return Reason(unusual.what, text, usual, tuple(first.tolist()), about=("neighborhoods",))
 
 
 class Tanimoto(ComparedNeighborhoods):
@@ -542,13 +543,13 @@ class Tanimoto(ComparedNeighborhoods):
     ) -> Reason:
         """The most similar reference and the similarity, see :meth:`View.reason`."""
         score, index = self._most_similar(np.array([unusual.own]), context)
-        share, known_range = usually(score[0], 1 - known, percent=True)
+        share, usual = usually(score[0], 1 - known, percent=True)
         name = known_name(self.references_.names, int(index[0]))
         text = (
             f"{share} of surroundings in common with the most similar {graph.schema.words.graph}, "
-            f"{name}; usually {known_range}"
+            f"{name}"
         )
-        return Reason(self.name, text, about=("neighborhoods",))
+        return Reason(self.name, text, usual, about=("neighborhoods",))
 
 
 class Neighbors(ComparedNeighborhoods):
@@ -622,9 +623,9 @@ class Neighbors(ComparedNeighborhoods):
         low, high = usual_range(known)
         if low <= n <= high:  # as far as it is written
             return Reason(self.name, "")
-        own, known_range = usually(n, known)
+        own, usual = usually(n, known)
         text = (
             f"about {own} surroundings of {words.nodes}, near and wide, differ from the most "
-            f"similar {words.graphs}; usually {known_range}"
+            f"similar {words.graphs}"
         )
-        return Reason(self.name, text, about=("neighborhoods",))
+        return Reason(self.name, text, usual, about=("neighborhoods",))
