@@ -65,7 +65,6 @@ def n_loops(graph):
 
 
 STATISTICS = {
-    "how much numbers of neighbors differ among nodes": lambda graph: np.std(degrees(graph)),
     "most neighbors of one node": lambda graph: max(degrees(graph)),
     "number of separate pieces": n_pieces,
     "edges that close a loop": n_loops,
@@ -361,14 +360,6 @@ class Checker:
 
         return self._number(mean, own, usually)
 
-    def walks(self, own, steps, along, usually):
-        def share(graph):
-            A = nx.to_numpy_array(graph if along else nx.Graph(graph), weight=None)
-            degrees = np.maximum(A.sum(axis=1), 1)
-            return np.diag(np.linalg.matrix_power(A / degrees[:, None], int(steps))).mean()
-
-        return self._number(share, own, usually)
-
     def statistic(self, name, own, usually):
         return self._number(STATISTICS[name], own, usually)
 
@@ -531,13 +522,6 @@ class Checker:
 
         return self._among(similarity, own, usually)
 
-    def differ(self, own, usually):
-        def distance(x, others):
-            n_different = [len(set(self._all(x)) ^ set(self._all(y))) for y in others]
-            return np.rint(np.mean(np.sqrt(sorted(n_different)[:5])) ** 2)
-
-        return self._among(distance, own, usually)
-
     # -- single numbers ----------------------------------------------------------------------------
 
     def _is_finer(self, part):
@@ -560,7 +544,7 @@ class Checker:
                 continue
             if given is None or not is_close(value, given):
                 return f"{name} {value} is {given}"
-            known = [x.get(name) for kind, x, _ in rows if kind == own["kind of it"]]
+            kinds = {own["kind of it"]}
             of_all = usually and usually + (f" in {like}" if like else "")
             stated, is_rare = of_all or of_item, " less common " in f"{of_all} {of_item} {why}"
             n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
@@ -570,12 +554,13 @@ class Checker:
                 if self.own >= 0:  # a fold is left out, of which the checker knows nothing
                     continue
                 n_of = Counter(kind for kind, _ in {(kind, g) for kind, _, g in rows})
-                few = {kind for kind, n in n_of.items() if n < FEWEST[part]}
+                kinds = {kind for kind, n in n_of.items() if n < FEWEST[part]}
                 if is_rare != any(n >= FEWEST[part] for n in n_of.values()):
                     return f"{name} is {'not ' if is_rare else ''}that of a less common kind"
                 if "its kind" in f"{of_all} {of_item} {why}":
                     return "none is of its kind"
-                known = [x.get(name) for kind, x, _ in rows if kind in few]
+            alike = [data for kind, data, _ in rows if kind in kinds]
+            known = [data.get(name) for data in alike]
             if stated:
                 like = re.search(rf" in (\d+) {LIKE}$", stated)
                 said = re.search(r" of its kind \((.*)\)$", stated)
@@ -590,23 +575,31 @@ class Checker:
                 found = self._range(re.sub(r"^usually | in \d+ .*$", "", stated), known, given)
                 if found:
                     return found
-            elif why and "usual" in why:
+            elif why:
                 low, high = quantiles(known)
                 if not low <= given <= high:
                     return f"{given} is outside {low} to {high}"
-                near = re.search(rf"of ({NUMBER}) {LIKE}: ({NUMBER})(?: and ({NUMBER}))?$", why)
-                if near:
+                gap = re.search(rf"^({NUMBER}) {LIKE} have at most ({NUMBER}), or ({NUMBER})", why)
+                if gap:
                     given_others = [x for x in known if x is not None]
                     below = max(x for x in given_others if x <= given)
                     above = min(x for x in given_others if x >= given)
                     if given in (below, above, low, high):
                         return "no gap"
-                    if number(near[1]) != len(given_others) or not (
-                        is_close(near[2], below) and is_close(near[3] or near[2], above)
+                    if number(gap[1]) != len(given_others) or not (
+                        is_close(gap[2], below) and is_close(gap[3], above)
                     ):
                         return f"near {given} are {below} and {above}"
-                elif "combination" not in why:
-                    return "near to what?"
+                    continue
+                near = re.search(rf"of ({NUMBER}) {LIKE}: (.+)$", why)
+                both = [(x, value) for x, value, _ in self._items(near[2])]
+                found = [
+                    x
+                    for x in alike
+                    if all(x.get(y) is not None and is_close(v, x[y]) for y, v in both)
+                ]
+                if number(near[1]) != len(alike) or len(both) != 2 or not found:
+                    return f"{len(found)} of {len(alike)} are near"
         return None
 
     def _items(self, items):
@@ -617,7 +610,7 @@ class Checker:
         return [
             (x[0], x[1], x[2] or x[3])
             for x in re.findall(
-                rf"(?:^|, | and )({names})(?: (missing|{NUMBER}))?"
+                rf"(?:^|, | and | with )({names})(?: (missing|{NUMBER}))?"
                 rf"(?: \((usually [^()]*)\)| \((never so)[^)]*\))?",
                 items,
             )
@@ -706,18 +699,13 @@ Checker.PATTERNS = [
     ),
     (rf"average (?P<name>.+) of (?P<part>nodes|edges){KIND}: {OWN}; {_usually()}", Checker.mean),
     (
-        rf"{OWN} of random trips over (?P<steps>\d) edges(?P<along> along their directions)? end "
-        rf"where they began; {_usually()}",
-        Checker.walks,
-    ),
-    (
         rf"{OF} nodes with (?P<what>nothing before and something|something before and nothing) "
         rf"after them {PERCENT}; {_usually()}",
         Checker.ends,
     ),
     (rf"{OF} nodes without neighbors {PERCENT}; {_usually()}", Checker.isolated),
     (
-        r"(?P<name>how much numbers of neighbors differ among nodes|most neighbors of one node|"
+        r"(?P<name>most neighbors of one node|"
         rf"number of separate pieces|edges that close a loop): {OWN}; {_usually()}",
         Checker.statistic,
     ),
@@ -740,11 +728,6 @@ Checker.PATTERNS = [
         Checker.most_similar,
     ),
     (
-        rf"about {OWN} surroundings of nodes, near and wide, differ from the most similar graphs; "
-        rf"{_usually()}",
-        Checker.differ,
-    ),
-    (
         rf"(?P<items>.+?) {WHERE}; {_usually()}"
         rf"(?: in (?P<like>\d+ {LIKE}))?",
         Checker.extreme,
@@ -754,9 +737,13 @@ Checker.PATTERNS = [
         Checker.extreme,
     ),
     (
-        rf"(?P<items>.+?) {WHERE}: (?P<why>each number is usual, their combination is not|"
-        r"in the usual range, but in a gap; "
-        rf"nearest of {NUMBER} {LIKE}: {NUMBER}(?: and {NUMBER})?)",
+        rf"(?P<items>.+?) {WHERE}; (?P<why>{NUMBER} {LIKE} have at most {NUMBER}, or {NUMBER} "
+        "and more)",
+        Checker.extreme,
+    ),
+    (
+        rf"(?P<items>.+? with .+?) {WHERE}: (?P<why>each is usual, both together are not; "
+        rf"nearest of {NUMBER} {LIKE}: .+)",
         Checker.extreme,
     ),
     (rf"(?P<items>.+\)) {WHERE}", Checker.extreme),

@@ -125,9 +125,6 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
         "degree=0": "6 of 12 nodes (50%) have no neighbors; usually 25%",
         "degree=2-3": "6 of 12 nodes (50%) have 2 to 3 neighbors; usually 25%",
         "degree=4-7": "6 of 12 nodes (50%) have 4 or more neighbors; usually 25%",
-        "return_3": "50% of random trips over 3 edges end where they began; usually 25%",
-        "directed_return_2": "50% of random trips over 2 edges along their directions end where "
-        "they began; usually 25%",
         "log(1+out a edges)": "6 edges (via=a), 0.5 per node; usually 0.25",
         "out b my wait": "average my wait of edges (via=b): 0.5; usually 0.25",
         "out b my wait missing": "my wait is missing at 6 of 12 edges (via=b) (50%); usually 25%",
@@ -139,7 +136,7 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
         for name in expected
     }
     assert told == expected
-    for name in ("log(1+degree)", "return_2", "log(1+in a edges)", "in b my wait"):
+    for name in ("log(1+degree)", "log(1+in a edges)", "in b my wait"):
         assert not found[name].form  # others say the same
     one = feature_words(found["degree=1"], 1 / 12, known, 12, words, "other graphs")
     assert one == ("1 of 12 nodes (8%) has 1 neighbor", "usually 25%, never less")

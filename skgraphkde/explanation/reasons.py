@@ -285,7 +285,7 @@ class Profiles:
             return Reason(what, words.counted(n_nodes, "node"), usual)
         own, usual = usually(*self._n_edges(i))
         if not n_edges:
-            facts = "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles", "walks"
+            facts = "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles"
             return Reason(what, f"no {words.edges} at all", usual, about=("edges", *facts))
         # Beyond what follows from the number of nodes.
         edges = words.counted(n_edges, "edge")

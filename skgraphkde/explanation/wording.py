@@ -11,7 +11,6 @@ import numpy as np
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import Words, category_text, category_verb, legible, shown, usually
-from skgraphkde.graphs.random_walks import STEPS
 from skgraphkde.graphs.schema import FittedSchema
 from skgraphkde.views.categories import (
     CategoryCounts,
@@ -32,8 +31,8 @@ class Feature(NamedTuple):
     """A column of node features, and how a reason states its mean over a graph."""
 
     name: str
-    form: str = ""  # "share", "walk", "count", "mean", "missing"; "" for one that no reason states
-    words: str = ""  # the end of a sentence about nodes, the number, or the length of a walk
+    form: str = ""  # "share", "count", "mean", "missing"; "" for one that no reason states
+    words: str = ""  # the end of a sentence about nodes, or the number
     fact: str = ""  # what reasons of other kinds call the same fact
     of: str = "node"  # or "edge"
     kind: str = ""  # of these edges, in words
@@ -73,11 +72,6 @@ def _columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
             range_ = f"{2**i} or more neighbors" if i == n_bins - 1 else range_
             yield "share", f"have {range_}", "degrees"
         yield ()
-    elif block.kind == "random_walk":
-        for n in STEPS:  # those of two edges say nothing but degrees
-            yield ("walk", f"{n} {schema.words.edges}", "walks") if n > 2 else ()
-        for n in STEPS if block.directed else ():
-            yield "walk", f"{n} {schema.words.edges} along their directions", "walks"
     elif block.kind == "edge":
         yield from _edge_columns_in_words(block, schema)
     elif block.kind in ("attribute", "raw_attribute"):
@@ -86,7 +80,7 @@ def _columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
             yield "mean", name, f"node {name}"
         for name in names if block.indicates else ():
             yield "missing", name, f"node {name} missing"
-    else:  # projections and constants
+    else:  # random walks, projections and constants
         for _ in block.names:
             yield ()
 
@@ -131,7 +125,7 @@ def feature_words(
         What the known graphs are called.
     """
     form, what, k = feature.form, feature.words, round(own * n)
-    number, usual = usually(own, known, percent=form in ("share", "missing", "walk"))
+    number, usual = usually(own, known, percent=form in ("share", "missing"))
     n_have = np.count_nonzero(known > 0)
     have = f"{n_have} of {len(known)} {others} have"
     if form == "share":
@@ -147,8 +141,6 @@ def feature_words(
         of = words.counted(n, feature.of) + feature.kind
         only = "only " if k and own < np.nanmedian(known) else ""
         return f"{what} is missing at {only}{k or 'none'} of {of} ({number})", usual
-    if form == "walk":
-        return f"{number} of random trips over {what} end where they began", usual
     if form == "count":
         if not k:
             return f"no {words.edge}{feature.kind}; {have} one", ""

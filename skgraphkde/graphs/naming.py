@@ -135,7 +135,8 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
     end, more, at = (most, "more", "at most") if own > most else (least, "less", "at least")
     if least <= own <= most or np.isclose(own, end, ROUNDING, 0):
         return own_text, usually
-    end_text = usual(own, end, end, percent=percent)[1]
+    finer_text, end_text = usual(own, end, end, percent=percent)
+    own_text = max(own_text, finer_text, key=len)
     beyond = f"never {more}" if end_text in text.split(" to ") else f"{at} {end_text}"
     return own_text, f"{usually}, {beyond}"
 

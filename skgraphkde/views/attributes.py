@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import combinations
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -42,8 +43,6 @@ RELATIVE_ROUNDING = 2e-6
 
 # Shares of missing numbers that deviate less from the mean, in standard deviations, are usual.
 USUAL_DEVIATION = 2.5
-# Digits of single numbers, as in tables of pages.
-DIGITS = 6
 # A number is that of another beside it, as far as ranges are written, if they differ by less.
 ALIKE = 1e-3
 # Rows of the shares of missing numbers.
@@ -294,6 +293,11 @@ class Numbers(View):
         is_missing = np.isnan(values)
         is_odd = np.where(is_missing, ~may_lack, ~((low <= values) & (values <= high)))
         told = np.flatnonzero(is_odd if is_odd.any() else ~is_odd).tolist()
+        if len(told) > 1 and not (is_odd | is_missing).any():  # the two least seen together
+            apart = np.nan_to_num(np.abs(others - values) / points.scale[: len(values)], nan=np.inf)
+            pairs = map(list, combinations(told, 2))
+            told = max(pairs, key=lambda two: np.hypot(*apart[:, two].T).min())
+            nearest = others[np.hypot(*apart[:, told].T).argmin()]
         place, part = int(rows.elements[row]), rows.part
         like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
         if len(points.kinds):
@@ -302,13 +306,13 @@ class Numbers(View):
             like = f"of its kind{kind}" if code else f"{some} less common kinds"
         said, ranges = [], []
         for j in told:
-            known_range = f"usually {usual(values[j], low[j], high[j])[1]}"
+            own, known_range = usual(values[j], low[j], high[j])
+            known_range = f"usually {known_range}"
             if len(told) == 1:
-                _, known_range = usually(values[j], others[:, j])
+                own, known_range = usually(values[j], others[:, j])
             if not code or self._finer(part):
                 known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} {like}"
-            own = "missing" if is_missing[j] else number(values[j], DIGITS)
-            said.append(f"{rows.names[j]} {own}")
+            said.append(f"{rows.names[j]} {'missing' if is_missing[j] else own}")
             never = (
                 f"never so in {len(self.references_) - (unusual.own >= 0):,} other {words.graphs}"
             )
@@ -324,17 +328,18 @@ class Numbers(View):
             names = [rows.names[j] for j in np.flatnonzero(is_missing).tolist()]
             text, range_ = f"{' and '.join(names)} missing {where}", "usually given"
             about = tuple(f"{part} {name}" for name in names)
+        elif len(said) == 1:
+            [own], of_others = values, others[~np.isnan(others)]
+            ends = of_others[of_others <= own].max(), of_others[of_others >= own].min()
+            if np.isclose(own, [*ends, *low, *high], ALIKE).any():
+                return Reason(names[0], "")
+            (text, below), (text_, above) = (usual(own, end, end) for end in ends)
+            text = f"{names[0]} {max(text, text_, key=len)} {where}"
+            range_ = f"{len(of_others)} {like} have at most {below}, or {above} and more"
         else:
-            why = "each number is usual, their combination is not"
-            if len(said) == 1:
-                [own], of_others = values, others[~np.isnan(others)]
-                below, above = of_others[of_others <= own].max(), of_others[of_others >= own].min()
-                nearest = usual(own, below, above)[1].replace(" to ", " and ")
-                near = f"nearest of {len(of_others)} {like}: {nearest}"
-                why = f"in the usual range, but in a gap; {near}"
-                if np.isclose(own, [below, above, *low[told], *high[told]], ALIKE).any():
-                    return Reason(", ".join(names), "")
-            text, about = f"{', '.join(said)} {where}: {why}", (f"{part}s together",)
+            text = f"{' with '.join(said)} {where}: each is usual, both together are not"
+            near = " with ".join(f"{rows.names[j]} {number(nearest[j])}" for j in told)
+            range_, about = f"nearest of {len(others)} {like}: {near}", (f"{part}s together",)
         at = places(graph, part, np.array([place]))
         return Reason(", ".join(names), text, range_, *at, about)
 

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import compiled
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import known_name, usual_range, usually
+from skgraphkde.graphs.naming import known_name, usually
 from skgraphkde.graphs.refinement import factorize, messages, refined
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
@@ -607,25 +607,5 @@ class Neighbors(ComparedNeighborhoods):
     def properties(
         self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
     ) -> list[Property]:
-        """Mean distance to the nearest references, see :meth:`View.properties`."""
-        return [Property("neighborhoods", self.name, -scores, np.full(len(graphs), 0.5))]
-
-    def reason(
-        self,
-        graph: GraphBatch,
-        unusual: Property,
-        known: np.ndarray,
-        context: Context,
-        node_names: Sequence[Any] | None = None,
-    ) -> Reason:
-        """How many neighborhoods differ, see :meth:`View.reason`."""
-        n, known, words = round(unusual.values[0] ** 2), np.rint(known**2), graph.schema.words
-        low, high = usual_range(known)
-        if low <= n <= high:  # as far as it is written
-            return Reason(self.name, "")
-        own, usual = usually(n, known)
-        text = (
-            f"about {own} surroundings of {words.nodes}, near and wide, differ from the most "
-            f"similar {words.graphs}"
-        )
-        return Reason(self.name, text, usual, about=("neighborhoods",))
+        """None: numbers of surroundings say nothing to people."""
+        return []

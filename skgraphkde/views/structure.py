@@ -378,8 +378,7 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
         Statistic("average number of neighbors", mean(degrees), node),
         Statistic(
             f"how much numbers of neighbors differ among {words.nodes}",
-            np.sqrt(np.maximum(variance, 0)),
-            node, kind="statistics", fact="degrees",
+            np.sqrt(np.maximum(variance, 0)), node,
         ),
         Statistic(
             f"most neighbors of one {words.node}", np.log1p(largest), 1 / (1 + largest.mean()),
