@@ -505,7 +505,20 @@ class Checker:
         """The surroundings of a graph, each with its radius."""
         return Counter(x for colors in self._of(graph) for x in colors.values())
 
-    def new_surroundings(self, own, total, percent, usually):
+    def order(self, way):
+        """Steps that follow each other here, and nowhere else."""
+        first, *steps = way.split(" -> ")
+
+        def has(graph):
+            words = {v: self._words(data, [self.step]) for v, data in graph.nodes.items()}
+            at = {v for v in graph if words[v] == first}
+            for step in steps:
+                at = {w for v in at for w in graph[v] if words[w] == step}
+            return at
+
+        return None if has(self.graph) and not any(map(has, self.others)) else "no order of its own"
+
+    def new_surroundings(self, own, total, percent, within, node, usually):
         def n_new(graph, others):
             known = {x for y in others for x in self._all(y)}
             return sum(x not in known for x in self._of(graph)[-1].values())
@@ -513,6 +526,11 @@ class Checker:
         found = n_new(self.graph, self.others), len(self.graph)
         if found != (int(number(own)), int(number(total))):
             return f"{own} of {total} is {found}"
+        known = {x for y in self.others for x in self._all(y)}
+        colors = self._of(self.graph)
+        radii = {str(v): sum(x[v] in known for x in colors) for v in self.graph}
+        if not radii[node] == int(within or 0) == min(radii.values()):
+            return f"first {within}: {radii}"
         return self._among(lambda x, others: n_new(x, others) / len(x), percent, usually)
 
     def most_similar(self, own, usually):
@@ -685,9 +703,11 @@ Checker.PATTERNS = [
     ),
     (
         rf"{OF} nodes? {PERCENT} (?:has|have) something around (?:it|them) that no other graph "
-        rf"has; {_usually()}",
+        r"has, first (?:at|within (?P<within>\d+) edges? of) node (?P<node>\d+)(?: \(.*\))?; "
+        rf"{_usually()}",
         Checker.new_surroundings,
     ),
+    (r"(?P<way>.+ -> .+): nodes in an order that no other graph has", Checker.order),
     (
         rf"{OF} nodes? {PERCENT} (?P<what>(?:are|is|have|has|lacks?) .+); {_usually()}",
         Checker.nodes,

@@ -285,6 +285,25 @@ def test_the_first_reason_and_none_that_follows_from_it(known, odd, schema, firs
     assert not said.str.contains(never).any()
 
 
+@pytest.mark.parametrize(
+    ("max_references", "reason", "nodes"),
+    [
+        (None, "a -> b -> c -> y: nodes in an order that no other graph has$", (0, 1, 2, 3)),
+        (50, r"\d+ of 36 nodes \(.*, first within 2 edges of node 1 \(b\); usually ", (1, 2)),
+    ],
+)
+def test_steps_in_an_order_of_their_own_if_all_orders_are_known(max_references, reason, nodes):
+    def case(ends, n):
+        steps = [ends[0], "b", "c", ends[1], *"e" * (12 + n)]
+        return with_data(nx.path_graph(len(steps), create_using=nx.DiGraph), {"label": steps})
+
+    known = [case(("ax"[n % 2], "dy"[n % 2]), n) for n in range(60)]
+    detector = GraphKDEDetector(max_references=max_references).fit(known)
+    told = explain(detector, [case("ay", 20)]).query("what == 'neighborhoods'").iloc[0]
+    assert re.match(reason, told.reason), told.reason
+    assert told.nodes[: len(nodes)] == nodes
+
+
 def test_a_graph_in_which_nothing_is_unusual_has_a_reason_that_says_something():
     graphs = [
         with_data(nx.cycle_graph(n), {"label": lambda v, k=k: "ab"[(v + k) % 2]})

@@ -24,6 +24,8 @@ NEARLY_ALL = USUAL[1]
 FEW = 0.05
 # Surroundings with an edge that so small a share has, or one, are new because of it.
 FEWEST = 0.02
+# Steps in an order of their own that a reason names.
+MOST_STEPS = 6
 # An edge with a rare end is rare if the end is in more than so many times as many known graphs.
 RARER = 3
 
@@ -319,6 +321,32 @@ class Properties:
             else:
                 yield "categories", vocabulary.node_keys(graphs)
 
+    def new_walk(self, graph: GraphBatch, path: list[int], own: int) -> list[int]:
+        """The shortest part of a path whose steps no reference has in this order; [] if none is.
+
+        Parameters
+        ----------
+        graph : GraphBatch
+            Batch of one graph, directed.
+        path : list of int
+            Nodes, each with an edge to the next.
+        own : int
+            The reference that the graph is, which is left out; -1 if it is none.
+        """
+        vocabulary, known, shortest = self.counts.vocabulary, self.references, list[int]()
+        steps, of_known = (vocabulary.keys_together(x, (vocabulary.step,)) for x in (graph, known))
+        most, is_other = MOST_STEPS, known.graph_of_node != own
+        for first, node in enumerate(path):
+            at = is_other & (of_known == steps[node])
+            for last in range(first + 1, min(first + most, len(path))):
+                after = np.zeros(len(at), dtype=bool)
+                after[known.adjacency.indices[at[known.source_of_arc]]] = True
+                at = after & (of_known == steps[path[last]])
+                if not at.any():
+                    shortest, most = path[first : last + 1], last - first
+                    break
+        return shortest
+
     def rare_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -335,6 +363,17 @@ class Properties:
                 of_end = known[table].n_graphs_of(nodes[ends], own)
                 is_rare &= of_end > np.minimum(most, RARER * n_graphs)
         return is_rare, n_graphs
+
+
+def path_of(graph: GraphBatch, nodes: np.ndarray) -> list[int]:
+    """Some nodes of a directed graph in the order of their edges; [] if they are no path."""
+    source, target = graph.source_of_arc, graph.adjacency.indices
+    arcs = np.isin(source, nodes) & np.isin(target, nodes)
+    after = dict(zip(source[arcs].tolist(), target[arcs].tolist(), strict=True))
+    path = sorted({*nodes.tolist()} - {*after.values()})[:1]
+    while path and path[-1] in after:
+        path.append(after.pop(path[-1]))
+    return path if len(path) == len(nodes) else []
 
 
 def _sizes(graphs: GraphBatch) -> np.ndarray:

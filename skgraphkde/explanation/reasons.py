@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skgraphkde.detectors.model import GraphModel
-from skgraphkde.explanation.properties import FEWEST, Properties
+from skgraphkde.explanation.properties import FEWEST, Properties, path_of
 from skgraphkde.explanation.wording import (
     HERE,
     LONGEST,
@@ -25,6 +26,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import Words, encodable, listed, shown, usual_range, usually
 from skgraphkde.views.base import Context, Reason
 from skgraphkde.views.categories import LISTED, places
+from skgraphkde.views.neighborhoods import Novelty
 
 # Characters of all that a reason can say.
 LONGEST_MORE = 2000
@@ -268,10 +270,32 @@ class Profiles:
             }
             return of_kind[column.kind](i, j)
         graph, names = self.graphs[i], None if self.node_names is None else self.node_names[i]
-        values = self.values[i : i + 1, j]
+        values, context = self.values[i : i + 1, j], self.model.context(graph)
         own = int((self.own if view.uses_all_graphs else self.reference)[i])
+        if isinstance(view, Novelty) and graph.directed and graph.labels is not None:
+            new = np.flatnonzero(view.new_from(np.array([own]), context) <= view.radius)
+            order = self._order(i, new)
+            if order.text:
+                return order
         unusual = column._replace(values=values, least=np.zeros(1), own=own)
-        return view.reason(graph, unusual, self._known(i, j), self.model.context(graph), names)
+        return view.reason(graph, unusual, self._known(i, j), context, names)
+
+    def _order(self, i: int, new: np.ndarray) -> Reason:
+        """The fewest steps in an order of their own, where nodes with new surroundings are a path.
+
+        No text if there are none, or if the references are a sample, which lacks some orders.
+        """
+        graph, vocabulary = self.graphs[i], self.properties.counts.vocabulary
+        way: list[int] = []
+        if len(self.properties.known) == self.model.n_training_graphs:
+            way = self.properties.new_walk(graph, path_of(graph, new), int(self.reference[i]))
+        name, words, edges = vocabulary.names[vocabulary.step], self.words, tuple(pairwise(way))
+        values = graph.values_by_category("node")[name]
+        told = [vocabulary.words_of((name,), (values[graph.labels[v]],)) for v in way]
+        text = f"{' -> '.join(told)}: {words.nodes} in an order that no other {words.graph} has"
+        return Reason(
+            "neighborhoods", text if way else "", "", tuple(way), edges, ("neighborhoods",)
+        )
 
     def _size(self, i: int, j: int) -> Reason:
         what, words = self.columns[j].what, self.words

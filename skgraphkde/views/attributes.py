@@ -21,7 +21,7 @@ from skgraphkde.graphs.naming import category_text, number, usual, usual_range, 
 from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
-from skgraphkde.views.categories import Vocabulary, compared_words, edge_words, means, places
+from skgraphkde.views.categories import Vocabulary, edge_words, means, places
 from skgraphkde.views.rows import Whitening, folds, winsorized
 
 # A tree looks at all of the points if they have more columns, which a matrix product does faster.
@@ -355,23 +355,14 @@ class Numbers(View):
         if rows.part == "graph":
             return f"of the {words.graph}"
         if rows.part == "node":
-            return f"of {words.node} {self._node_words(graph, place, node_names)}"
+            return f"of {words.node} {self.vocabulary_.node_words(graph, place, node_names)}"
         edge = words.edge
         if graph.edge_labels is not None:
             value = graph.edge_label_names[int(graph.edge_labels[place])]
             edge = edge_words(graph.schema.edge_categories, value, edge)
         ends = int(graph.source_of_arc[place]), int(graph.adjacency.indices[place])
-        a, b = (self._node_words(graph, end, node_names) for end in ends)
+        a, b = (self.vocabulary_.node_words(graph, end, node_names) for end in ends)
         return f"of {edge} from {a} to {b}" if graph.directed else f"of {edge} between {a} and {b}"
-
-    def _node_words(self, graph: GraphBatch, node: int, names: Sequence[Any] | None) -> str:
-        """The id of a node, and its label, or what it is a step of."""
-        called = str(node if names is None else names[node])
-        if graph.labels is None:
-            return called
-        name = self.vocabulary_.named
-        value = graph.values_by_category("node")[name][graph.labels[node]]
-        return called if str(value) == called else f"{called} ({compared_words([name], value)})"
 
     def _finer(self, part: str) -> list[str]:
         """Categories of nodes within which numbers are compared, but for that which is named."""

@@ -472,13 +472,16 @@ class Novelty(NeighborhoodView):
         new = np.flatnonzero(new_from <= self.radius)
         words = graph.schema.words
         share, usual = usually(len(new) / len(new_from), known, percent=True)
+        first = new[np.argsort(new_from[new], kind="stable")][:LISTED].tolist()
+        node = self.neighborhoods_.vocabulary.node_words(graph, first[0], node_names)
+        n = int(new_from[first[0]])
+        within = f"within {words.counted(n, 'edge')} of" if n else "at"
         have = "has something around it" if len(new) == 1 else "have something around them"
         text = (
             f"{len(new)} of {words.counted(len(new_from), 'node')} ({share}) {have} that no other "
-            f"{words.graph} has"
+            f"{words.graph} has, first {within} {words.node} {node}"
         )
-        first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
-        return Reason(unusual.what, text, usual, tuple(first.tolist()), about=("neighborhoods",))
+        return Reason(unusual.what, text, usual, tuple(first), about=("neighborhoods",))
 
 
 class Tanimoto(ComparedNeighborhoods):
