@@ -215,6 +215,18 @@ def test_each_fact_is_told_once(of_logs):
     assert rare.str.contains("override").sum() == 1  # nor its share, nor the edges at it
 
 
+@pytest.mark.parametrize("total", [sum, np.mean, len])
+def test_a_total_and_what_it_sums_up_are_one_fact(total):
+    def order(seed, n, times=1):
+        amounts = np.random.default_rng(seed).lognormal(size=n) * times
+        return with_data(nx.path_graph(n), {"amount": list(amounts)}, sum=round(total(amounts), 4))
+
+    known = [order(seed, 5 + seed % 4) for seed in range(60)]
+    detector = fitted_to(known, graph_numbers="sum", node_numbers="amount")
+    said = said_of(detector, order(99, 40 if total is len else 6, times=20))["reason"]
+    assert said.str.contains("^40 nodes|^sum 40" if total is len else "amount|sum").sum() == 1
+
+
 def test_what_is_rare_is_named_and_nothing_else(of_logs):
     said = said_of(of_logs, log(100, rare=True)).set_index("kind")
     assert said.loc["rare", "reason"] == "unusual: step=override (in 3 of 60 other graphs)"

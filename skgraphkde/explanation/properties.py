@@ -24,6 +24,8 @@ NEARLY_ALL = USUAL[1]
 FEW = 0.05
 # Surroundings with an edge that so small a share has, or one, are new because of it.
 FEWEST = 0.02
+# A number is a sum or a mean if it differs from these by no larger a share.
+ROUNDED = 1e-3
 # Steps in an order of their own that a reason names.
 MOST_STEPS = 6
 # An edge with a rare end is rare if the end is in more than so many times as many known graphs.
@@ -54,6 +56,8 @@ class Properties:
         The columns of node features, in words.
     facts : dict of str
         What reasons of other kinds call the share of nodes with each category.
+    same : dict of str
+        What reasons of parts call a number of graphs that is a count, sum or mean of these.
     counts : CategoryCounts
         The categories of the training graphs.
     common : dict of str -> Common
@@ -83,6 +87,7 @@ class Properties:
         if self.edges is not None:
             self.first_of_edges = model.features.kind_of_column.index("edge")
         self.sizes = _sizes(references)
+        self.same = _facts_of_totals(references)
         features = np.asarray(model.features.transform_batch(references).attributes)
         means = self.feature_means(references, features)
         self.is_share = np.asarray(((means >= 0) & (means <= 1)).all(axis=0))
@@ -374,6 +379,28 @@ def path_of(graph: GraphBatch, nodes: np.ndarray) -> list[int]:
     while path and path[-1] in after:
         path.append(after.pop(path[-1]))
     return path if len(path) == len(nodes) else []
+
+
+def _facts_of_totals(graphs: GraphBatch) -> dict[str, str]:
+    """For each number of graphs that is a count, sum or mean of parts, what it is about."""
+    if graphs.graph_attributes is None:
+        return {}
+    schema, n, found = graphs.schema, len(graphs), dict[str, str]()
+    known = {"nodes": [graphs.n_nodes_per_graph], "edges": [graphs.n_edges_per_graph]}
+    twice = 1 if graphs.directed else 2
+    for part, names, numbers, graph, times in (
+        ("node", schema.node_columns, graphs.attributes, graphs.graph_of_node, 1),
+        ("edge", schema.edge_columns, graphs.edge_attributes, graphs.graph_of_arc, twice),
+    ):
+        columns = () if numbers is None else np.nan_to_num(numbers).T
+        for name, column in zip(names, columns, strict=True):
+            sums = np.bincount(graph, column, n) / times
+            known[f"{part} {name}"] = [sums, means(column, graph, n)]
+    for name, column in zip(schema.graph_columns, graphs.graph_attributes.T, strict=True):
+        for fact, numbers in known.items():
+            if any(np.allclose(column, x, ROUNDED, equal_nan=True) for x in numbers):
+                found[f"graph {name}"] = fact
+    return found
 
 
 def _sizes(graphs: GraphBatch) -> np.ndarray:

@@ -196,7 +196,7 @@ class Profiles:
         stated: set[str] = set()
         for j in order.tolist():
             reason = say(i, j, stated)
-            about = set(reason.about or (reason.what,))
+            about = {self.properties.same.get(x, x) for x in reason.about or (reason.what,)}
             if reason.text and 2 * len(about - stated) >= len(about):
                 stated |= about
                 found.append(self._ranked(j, reason, float(self.strengths[i, j])))

@@ -61,7 +61,7 @@ def in_words(
         What is written between numbers.
     """
     if form == "fact":
-        return f"{'' if own[0] else 'not '}{name}, unlike nearly all others", ""
+        return f"{'' if own[0] else 'no '}{name}, unlike nearly all others", ""
     values = np.array(own)
     if form in ("log", "log1p"):
         values, known = (np.exp(x) - (form == "log1p") for x in (values, known))
