@@ -326,10 +326,6 @@ class Checker:
     def _has(self, graph, what):
         """How many nodes are, have or lack what is written."""
         verb, _, rest = what.partition(" ")
-        if match := re.fullmatch(r"(no|\d+)(?: (to|or more)(?: (\d+))?)? neighbors?", rest):
-            low = 0 if match[1] == "no" else int(match[1])
-            high = int(match[3]) if match[3] else np.inf if match[2] else low
-            return sum(low <= degree <= high for degree in degrees(graph))
         rest = f"no {rest}" if verb in ("lack", "lacks") else rest
         return sum(self._category(data, rest) for data in graph.nodes.values())
 
@@ -377,10 +373,9 @@ class Checker:
 
         return self._share(count, own, total, percent, usually)
 
-    def isolated(self, own, total, percent, usually):
-        return self._share(
-            lambda x: (nx.number_of_isolates(x), len(x)), own, total, percent, usually
-        )
+    def neighbors(self, own, total, how, percent, usually):
+        n = ("without", "with one", "with two").index(how)
+        return self._share(lambda x: (degrees(x).count(n), len(x)), own, total, percent, usually)
 
     def _listed(self, names):
         """Names with their numbers: (name, n, total) each."""
@@ -413,7 +408,7 @@ class Checker:
         return self._counted(names, True)
 
     def new_share(self, others, what, own, total):
-        what = re.sub("^no ", "lack ", what) if re.match(r"no (?!neighbors)", what) else what
+        what = re.sub("^no ", "lack ", what)
         what = what if what.startswith("lack ") else f"are {what}"
         if any(self._has(x, what) for x in self.others) or int(others) != len(self.others):
             return "others have it"
@@ -686,7 +681,7 @@ LIKE = (
     r"(?:of its kind(?: \(.*\))?|nodes|edges|graphs|"
     r"(?:(?:nodes|edges|graphs) )?of less common kinds)"
 )
-HAVE = r"(?: \((?P<have>\d+) of (?P<total>\d+) other graphs have such\))?"
+HAVE = r"(?:; (?P<have>\d+) of (?P<total>\d+) other graphs have something new, too)?"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"
@@ -723,7 +718,10 @@ Checker.PATTERNS = [
         rf"after them {PERCENT}; {_usually()}",
         Checker.ends,
     ),
-    (rf"{OF} nodes without neighbors {PERCENT}; {_usually()}", Checker.isolated),
+    (
+        rf"{OF} nodes (?P<how>without|with one|with two) neighbors? {PERCENT}; {_usually()}",
+        Checker.neighbors,
+    ),
     (
         r"(?P<name>most neighbors of one node|"
         rf"number of separate pieces|edges that close a loop): {OWN}; {_usually()}",
@@ -740,9 +738,9 @@ Checker.PATTERNS = [
         rf"never seen in (?P<others>\d+) other graphs: (?P<what>.+) \(({OF}) nodes?\)",
         Checker.new_share,
     ),
-    (rf"never seen{HAVE}: (?P<names>.+)", Checker.new),
-    (rf"(?P<n>\d+) edges never seen{HAVE}: (?P<names>.+)", Checker.new),
-    (rf"(?P<steps>\d+) nodes in an order never seen{HAVE}: (?P<names>.+)", Checker.new),
+    (rf"never seen: (?P<names>.+?){HAVE}", Checker.new),
+    (rf"(?P<n>\d+) edges never seen: (?P<names>.+?){HAVE}", Checker.new),
+    (rf"(?P<steps>\d+) nodes in an order never seen: (?P<names>.+?){HAVE}", Checker.new),
     (
         rf"{OWN} of surroundings in common with the most similar graph, .+; {_usually()}",
         Checker.most_similar,

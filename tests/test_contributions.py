@@ -16,7 +16,7 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.explanation import nearest_references, node_contributions
-from skgraphkde.explanation.wording import feature_words, features_in_words
+from skgraphkde.explanation.wording import Feature, feature_words, features_in_words
 from skgraphkde.graphs.naming import usually
 from tests.conftest import random_graphs, with_data
 from tests.detectors.test_model import squared_distances
@@ -122,9 +122,6 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
         "log(1+income)": "average log(1+income) of nodes: 0.5; usually 0.25",
         "temp missing": "average temp missing of nodes: 0.5; usually 0.25",
         "temp missing missing": "temp missing is missing at 6 of 12 nodes (50%); usually 25%",
-        "degree=0": "6 of 12 nodes (50%) have no neighbors; usually 25%",
-        "degree=2-3": "6 of 12 nodes (50%) have 2 to 3 neighbors; usually 25%",
-        "degree=4-7": "6 of 12 nodes (50%) have 4 or more neighbors; usually 25%",
         "log(1+out a edges)": "6 edges (via=a), 0.5 per node; usually 0.25",
         "out b my wait": "average my wait of edges (via=b): 0.5; usually 0.25",
         "out b my wait missing": "my wait is missing at 6 of 12 edges (via=b) (50%); usually 25%",
@@ -136,10 +133,11 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
         for name in expected
     }
     assert told == expected
-    for name in ("log(1+degree)", "log(1+in a edges)", "in b my wait"):
+    label = Feature("kind=a", "share", "have kind=a")
+    for name in ("degree=1", "log(1+degree)", "log(1+in a edges)", "in b my wait"):
         assert not found[name].form  # others say the same
-    one = feature_words(found["degree=1"], 1 / 12, known, 12, words, "other graphs")
-    assert one == ("1 of 12 nodes (8%) has 1 neighbor", "usually 25%, never less")
-    none = feature_words(found["degree=1"], 0, np.array([0.0, 0.5, 1.0]), 12, words, "other graphs")
-    assert none == ("no node has 1 neighbor; 2 of 3 other graphs have one", "")
+    one = feature_words(label, 1 / 12, known, 12, words, "other graphs")
+    assert one == ("1 of 12 nodes (8%) has kind=a", "usually 25%, never less")
+    none = feature_words(label, 0, np.array([0.0, 0.5, 1.0]), 12, words, "other graphs")
+    assert none == ("no node has kind=a; 2 of 3 other graphs have one", "")
     assert found["out b my wait"].fact == found["out a my wait"].fact == "edge my wait"

@@ -243,4 +243,4 @@ def _statistics_words(statistics: Statistics | None, members: np.ndarray) -> str
     j = int(np.where(is_odd, abs(standardized).min(axis=0), -1.0).argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]
     name, form = statistics.names_[j], statistics.forms_[j]
-    return Reason(name, *in_words(name, form, ends, known[:, j], " to ")).fact
+    return Reason(name, *in_words(name, form, ends, known[:, j], " to ")).text

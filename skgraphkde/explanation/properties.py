@@ -95,12 +95,9 @@ class Properties:
         found = list(self._of(references, model.reference_index, means, *of_references))
         self.view_of, self.columns = [view for view, _ in found], [x for _, x in found]
         self.known, least = _stacked(self.columns, len(references))
-        low = np.where(np.isnan(self.known), np.inf, self.known).min(axis=0)
-        high = np.where(np.isnan(self.known), -np.inf, self.known).max(axis=0)
         self.is_label = np.array(
             [x.kind == "feature" and bool(of_labels[x.place]) for x in self.columns]
         )
-        self.is_constant = high - low <= 1e-9 * np.maximum(abs(low), abs(high))
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
 
     def feature_means(self, graphs: GraphBatch, features: np.ndarray) -> np.ndarray:
@@ -326,30 +323,31 @@ class Properties:
             else:
                 yield "categories", vocabulary.node_keys(graphs)
 
-    def new_walk(self, graph: GraphBatch, path: list[int], own: int) -> list[int]:
-        """The shortest part of a path whose steps no reference has in this order; [] if none is.
+    def new_walk(self, graph: GraphBatch, starts: np.ndarray, own: int) -> list[int]:
+        """The shortest walk whose steps no reference has in this order; [] if there is none.
+
+        It begins at one of some nodes of a directed graph, and goes on while one edge goes on.
 
         Parameters
         ----------
         graph : GraphBatch
-            Batch of one graph, directed.
-        path : list of int
-            Nodes, each with an edge to the next.
+            Batch of one graph.
+        starts : ndarray of int
         own : int
             The reference that the graph is, which is left out; -1 if it is none.
         """
         vocabulary, known, shortest = self.counts.vocabulary, self.references, list[int]()
         steps, of_known = (vocabulary.keys_together(x, (vocabulary.step,)) for x in (graph, known))
-        most, is_other = MOST_STEPS, known.graph_of_node != own
-        for first, node in enumerate(path):
-            at = is_other & (of_known == steps[node])
-            for last in range(first + 1, min(first + most, len(path))):
+        most, is_other, arcs = MOST_STEPS, known.graph_of_node != own, graph.adjacency
+        for start in starts.tolist():
+            walk, at = [start], is_other & (of_known == steps[start])
+            while at.any() and len(walk) < most and np.diff(arcs.indptr)[walk[-1]] == 1:
+                walk.append(int(arcs.indices[arcs.indptr[walk[-1]]]))
                 after = np.zeros(len(at), dtype=bool)
                 after[known.adjacency.indices[at[known.source_of_arc]]] = True
-                at = after & (of_known == steps[path[last]])
-                if not at.any():
-                    shortest, most = path[first : last + 1], last - first
-                    break
+                at = after & (of_known == steps[walk[-1]])
+            if len(walk) > 1 and not at.any():
+                shortest, most = walk, len(walk) - 1
         return shortest
 
     def rare_parts(
@@ -370,35 +368,19 @@ class Properties:
         return is_rare, n_graphs
 
 
-def path_of(graph: GraphBatch, nodes: np.ndarray) -> list[int]:
-    """Some nodes of a directed graph in the order of their edges; [] if they are no path."""
-    source, target = graph.source_of_arc, graph.adjacency.indices
-    arcs = np.isin(source, nodes) & np.isin(target, nodes)
-    after = dict(zip(source[arcs].tolist(), target[arcs].tolist(), strict=True))
-    path = sorted({*nodes.tolist()} - {*after.values()})[:1]
-    while path and path[-1] in after:
-        path.append(after.pop(path[-1]))
-    return path if len(path) == len(nodes) else []
-
-
 def _facts_of_totals(graphs: GraphBatch) -> dict[str, str]:
     """For each number of graphs that is a count, sum or mean of parts, what it is about."""
-    if graphs.graph_attributes is None:
-        return {}
     schema, n, found = graphs.schema, len(graphs), dict[str, str]()
-    known = {"nodes": [graphs.n_nodes_per_graph], "edges": [graphs.n_edges_per_graph]}
-    twice = 1 if graphs.directed else 2
-    for part, names, numbers, graph, times in (
-        ("node", schema.node_columns, graphs.attributes, graphs.graph_of_node, 1),
-        ("edge", schema.edge_columns, graphs.edge_attributes, graphs.graph_of_arc, twice),
-    ):
-        columns = () if numbers is None else np.nan_to_num(numbers).T
-        for name, column in zip(names, columns, strict=True):
-            sums = np.bincount(graph, column, n) / times
-            known[f"{part} {name}"] = [sums, means(column, graph, n)]
-    for name, column in zip(schema.graph_columns, graphs.graph_attributes.T, strict=True):
-        for fact, numbers in known.items():
-            if any(np.allclose(column, x, ROUNDED, equal_nan=True) for x in numbers):
+    totals = [("nodes", graphs.n_nodes_per_graph), ("edges", graphs.n_edges_per_graph)]
+    for part, names in (("node", schema.node_columns), ("edge", schema.edge_columns)):
+        for j, name in enumerate(names):
+            column, graph = np.asarray(graphs.data(part).numbers)[:, j], graphs.owner(part)
+            mean, n_arcs = means(np.nan_to_num(column), graph, n), np.bincount(graph, minlength=n)
+            n_parts = n_arcs if part == "node" else graphs.n_edges_per_graph
+            totals += [(f"{part} {name}", mean), (f"{part} {name}", mean * n_parts)]
+    for j, name in enumerate(schema.graph_columns):
+        for fact, total in totals:
+            if np.allclose(np.asarray(graphs.graph_attributes)[:, j], total, ROUNDED):
                 found[f"graph {name}"] = fact
     return found
 

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skgraphkde.detectors.model import GraphModel
-from skgraphkde.explanation.properties import FEWEST, Properties, path_of
+from skgraphkde.explanation.properties import FEW, FEWEST, Properties
 from skgraphkde.explanation.wording import (
     HERE,
-    LONGEST,
     feature_words,
     in_two_lines,
     part_names,
@@ -64,8 +63,6 @@ WEIGHTS = {
     "confirmed": CONCRETE,
     "neighborhoods": FOLLOWS,  # from any other reason
 }
-# A number that is the same in all known graphs counts as often again: no other was ever seen.
-CONSTANT = 2.0
 
 
 class RankedReason(NamedTuple):
@@ -140,12 +137,9 @@ class Profiles:
             )
             self.values[others], self.raw[others] = values, tails.raw(values, least)
             strengths[others] = tails.strengths(self.raw[others])
-        self.plain = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
         self.words = self.properties.words
         is_sample = len(self.properties.known) < model.n_training_graphs
         self.others = f"{'sampled' if is_sample else 'other'} {self.words.graphs}"
-        constant = np.where(self.properties.is_constant, CONSTANT, 1.0)
-        self.weights = np.minimum(self.plain * constant, NEVER_SEEN)
         counts = self.properties.counts
         level_of = dict.fromkeys(counts.about, COMBINATION)
         level_of |= {kind: EDGE + (len(several) > 1) for kind, several in counts.edges.items()}
@@ -155,6 +149,10 @@ class Profiles:
         self.levels = np.array([levels.get(x.kind, {}).get(x.what, -1) for x in self.columns])
         # Few known graphs are enough to say of a value that it is new, if none has one of its own.
         has_one = np.vstack([self.properties.known > 0, np.zeros(len(self.columns), dtype=bool)])
+        # What one in twenty have is nothing that was never seen.
+        is_often = (self.levels >= 0) & (has_one[:-1].mean(axis=0) > FEW)
+        weights = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
+        self.weights = np.where(is_often, DERIVED, weights)
         is_only = (has_one.sum(axis=0) == has_one[self.reference]) & (self.values > 0)
         strengths = np.maximum(strengths, WEAKEST * (is_only & (self.levels == VALUE)))
         self.strengths = np.minimum(strengths, STRONGEST).round(9) + 0.0  # not -0.0
@@ -175,7 +173,7 @@ class Profiles:
         largest = np.zeros(RARE + 1)
         np.maximum.at(largest, levels[seldom], weighted[seldom])
         weighted[seldom] = np.maximum.accumulate(largest[::-1])[::-1][levels[seldom]]
-        keys = [levels != VALUE, -weighted, levels, -self.plain, -strengths, -raw]
+        keys = [levels != VALUE, -weighted, levels, -self.weights, -strengths, -raw]
         order = np.lexsort([*keys[::-1], ~is_unusual])
         order = order[strengths[order] > 0]
         if not self.graphs.n_edges_per_graph[i]:  # of which all else follows
@@ -183,7 +181,7 @@ class Profiles:
         found = self._told(i, order, self._unusual, most)
         # Nothing is unusual: what is furthest out, or the size, which any graph has.
         if not found:
-            order = np.lexsort([-raw * self.plain, -weighted])
+            order = np.lexsort([-raw * self.weights, -weighted])
             found = self._told(i, order, self._furthest, most)
             found = [x._replace(strength=min(x.strength, USUAL)) for x in found]
         return found or [self._ranked(0, self._reason(i, 0), 0.0)]
@@ -223,13 +221,11 @@ class Profiles:
         return reason._replace(usual=f"{side} than in {n} of {n_known} {self.others}")
 
     def _ranked(self, j: int, reason: Reason, strength: float) -> RankedReason:
-        text, more, where = shown(reason.text, LONGEST), reason.more, (reason.nodes, reason.edges)
-        if len(text) > LONGEST:
-            text, more = shown(reason.text, LONGEST - 3), more or reason.text
-        more, fact = shown(more, LONGEST_MORE), shown(reason.fact, LONGEST)
-        return RankedReason(
-            self.columns[j].kind, encodable(reason.what), text, strength, *where, more, fact
-        )
+        said, usual = (reason.statement, reason.names), reason.usual
+        text, more = in_two_lines(*said, end=f"; {usual}" if usual else "")
+        fact, _ = in_two_lines(*said, end=f" ({usual})" if usual else "")
+        kind, what, more = self.columns[j].kind, encodable(reason.what), shown(more, LONGEST_MORE)
+        return RankedReason(kind, what, text, strength, reason.nodes, reason.edges, more, fact)
 
     def _is_usual(self, i: int, j: int) -> bool:
         """True if the reason would be a range that has the number, or would be told as missing."""
@@ -281,14 +277,14 @@ class Profiles:
         return view.reason(graph, unusual, self._known(i, j), context, names)
 
     def _order(self, i: int, new: np.ndarray) -> Reason:
-        """The fewest steps in an order of their own, where nodes with new surroundings are a path.
+        """The fewest steps in an order of their own, of nodes with new surroundings.
 
         No text if there are none, or if the references are a sample, which lacks some orders.
         """
         graph, vocabulary = self.graphs[i], self.properties.counts.vocabulary
         way: list[int] = []
         if len(self.properties.known) == self.model.n_training_graphs:
-            way = self.properties.new_walk(graph, path_of(graph, new), int(self.reference[i]))
+            way = self.properties.new_walk(graph, new, int(self.reference[i]))
         name, words, edges = vocabulary.names[vocabulary.step], self.words, tuple(pairwise(way))
         values = graph.values_by_category("node")[name]
         told = [vocabulary.words_of((name,), (values[graph.labels[v]],)) for v in way]
@@ -370,18 +366,16 @@ class Profiles:
             noun = ""  # their names have it
         noun += "with " if category not in ("", "label") else ""
         n_of = dict(zip(names, n_graphs[index], strict=True))
-        text, more = self._seen(f"no {noun}", "unlike", n_of, i, kind)
+        seen = self._seen("unlike", n_of, i, kind)
         about = tuple(properties.facts.get(name, name) for name in names)
-        return Reason(listed(plain, LISTED), text, about=about, more=more)
+        return Reason(listed(plain, LISTED), f"no {noun}", about=about, names=seen)
 
     def _in_words(self, names: Callable[[Words], list[str]]) -> tuple[list[str], list[str]]:
         """Names in the words of the user, and in those for programs."""
         said = names(self.words)
         return said, said if self.words == PLAIN else names(PLAIN)
 
-    def _seen(
-        self, start: str, how: str, n_of: dict[str, int], i: int, kind: str
-    ) -> tuple[str, str]:
+    def _seen(self, how: str, n_of: dict[str, int], i: int, kind: str) -> tuple[str, ...]:
         """Names, each with the number of other training graphs that have it."""
         # Names of pairs end with a value of this graph only.
         are_pairs = self.properties.counts.about[kind][0] == "pair"
@@ -390,7 +384,7 @@ class Profiles:
         for name, n in n_of.items():
             base, here, who = name.partition(HERE) if are_pairs else (name, "", "")
             seen.append(f"{base} ({how} {n}{'' if seen else of_all}){here}{who}")
-        return in_two_lines(start, seen)
+        return tuple(seen)
 
     def _new(self, i: int, j: int, stated: Set[str]) -> Reason:
         """What no known graph has; what other reasons have stated is not named again."""
@@ -443,12 +437,12 @@ class Profiles:
             if 1 < n == len(index) and is_path:
                 start = f"{n + 1} {words.nodes} in an order never seen"
             names, codes = list(dict.fromkeys(names)), list(dict.fromkeys(codes))
-        known = self._known(i, j)
+        known, usual = self._known(i, j), ""
         if self.strengths[i, j] < WEAKEST and known.any():
-            start += f" ({np.count_nonzero(known)} of {len(known)} {self.others} have such)"
-        text, more = in_two_lines(f"{start}: ", names)
+            have = f"{np.count_nonzero(known)} of {len(known)} {self.others} have"
+            usual = f"{have} something new, too"
         where = self._places(graph, kind, index)
-        return Reason(listed(codes, LISTED), text, "", *where, about, more)
+        return Reason(listed(codes, LISTED), f"{start}: ", usual, *where, about, tuple(names))
 
     def _rare(self, i: int, j: int) -> Reason:
         kind, counts = self.columns[j].what, self.properties.counts
@@ -460,9 +454,9 @@ class Profiles:
         few = index[n_graphs[index] <= max(FEWEST * self.model.n_training_graphs, 1)]
         start, index = ("rare: ", few) if len(few) else ("unusual: ", index)
         n_of = {texts[x]: n_graphs[x] for x in index}
-        text, more = self._seen(start, "in", n_of, i, kind)
+        seen = self._seen("in", n_of, i, kind)
         where, about = self._places(graph, kind, index), tuple(n_of)
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())
         codes = dict.fromkeys(plain[x] for x in index)
-        return Reason(listed([*codes], LISTED), text, "", *where, about, more)
+        return Reason(listed([*codes], LISTED), start, "", *where, about, seen)

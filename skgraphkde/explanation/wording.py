@@ -10,7 +10,15 @@ import numpy as np
 
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import Words, category_text, category_verb, legible, shown, usually
+from skgraphkde.graphs.naming import (
+    Words,
+    category_text,
+    category_verb,
+    legible,
+    printable,
+    shown,
+    usually,
+)
 from skgraphkde.graphs.schema import FittedSchema
 from skgraphkde.views.categories import (
     CategoryCounts,
@@ -64,14 +72,6 @@ def _columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
                 # Of two values, the share of one follows from that of the other.
                 fact = category if len(values) == 2 else text
                 yield "share", category_verb(category, value), fact
-    elif block.kind == "degree":
-        yield "share", "have no neighbors", "isolated nodes"
-        n_bins = len(block.names) - 2  # 1, 2 to 3, 4 to 7, ...
-        for i in range(n_bins):
-            range_ = f"{2**i} to {2 ** (i + 1) - 1} neighbors" if i else "1 neighbor"
-            range_ = f"{2**i} or more neighbors" if i == n_bins - 1 else range_
-            yield "share", f"have {range_}", "degrees"
-        yield ()
     elif block.kind == "edge":
         yield from _edge_columns_in_words(block, schema)
     elif block.kind in ("attribute", "raw_attribute"):
@@ -80,7 +80,7 @@ def _columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
             yield "mean", name, f"node {name}"
         for name in names if block.indicates else ():
             yield "missing", name, f"node {name} missing"
-    else:  # random walks, projections and constants
+    else:  # degrees, random walks, projections and constants
         for _ in block.names:
             yield ()
 
@@ -132,7 +132,7 @@ def feature_words(
         verb, _, rest = what.partition(" ")
         if not k:
             return f"no {words.node} {ONE[verb]} {rest}; {have} one", ""
-        if not n_have and feature.fact not in ("degrees", "isolated nodes"):
+        if not n_have:
             value = f"{'no ' if verb == 'lack' else ''}{rest} ({k} of {words.counted(n, 'node')})"
             return f"never seen in {len(known)} {others}: {value}", ""
         verb = ONE[verb] if k == 1 else verb
@@ -150,26 +150,31 @@ def feature_words(
     return f"average {what} of {of}: {number}", usual
 
 
-def in_two_lines(start: str, names: Sequence[str], between: str = ", ") -> tuple[str, str]:
+def in_two_lines(
+    start: str, names: Sequence[str], between: str = ", ", end: str = ""
+) -> tuple[str, str]:
     """A reason with as many names as fit in two lines, and with all; "" if these are all.
 
     Parameters
     ----------
     start : str
     names : sequence of str
-        At least one.
     between : str, default=", "
         What is written between names.
+    end : str, default=""
     """
-    whole = start + between.join(names)
+    start, *names, end = map(printable, (start, *names, end))
+    whole = start + between.join(names) + end
     if len(whole) <= LONGEST:
         return whole, ""
     for k in range(len(names) - 1, 0, -1):
-        text = f"{start}{between.join(names[:k])}{between}and {len(names) - k} more"
+        text = f"{start}{between.join(names[:k])}{between}and {len(names) - k} more{end}"
         if len(text) <= LONGEST:
             return text, whole
-    more = f"{between}and {len(names) - 1} more" if len(names) > 1 else ""
-    return start + shown(names[0], LONGEST - len(start + more) - 3) + more, whole
+    if not names:
+        return shown(whole, LONGEST - 3), whole
+    end = f"{between}and {len(names) - 1} more{end}" if len(names) > 1 else end
+    return shown(start + names[0], LONGEST - len(end) - 3) + end, whole
 
 
 def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts, words: Words) -> list[str]:

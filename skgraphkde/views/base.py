@@ -116,17 +116,13 @@ class Reason(NamedTuple):
     nodes: tuple[int, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
     about: tuple[str, ...] = ()  # the facts, if not `what`; weaker reasons for them are left out
-    more: str = ""  # the whole text, if that is longer than two lines
+    names: tuple[str, ...] = ()  # they end the statement, as many of them as fit in two lines
 
     @property
     def text(self) -> str:
         """The whole sentence: "7 nodes; usually 5 to 6"."""
-        return f"{self.statement}; {self.usual}" if self.usual else self.statement
-
-    @property
-    def fact(self) -> str:
-        """One of several facts in a sentence: "7 nodes (usually 5 to 6)"."""
-        return f"{self.statement} ({self.usual})" if self.usual else self.statement
+        statement = self.statement + ", ".join(self.names)
+        return f"{statement}; {self.usual}" if self.usual else statement
 
 
 class View(Specification):

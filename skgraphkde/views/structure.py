@@ -399,8 +399,14 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
             f"{words.nodes} without neighbors", mean(degrees == 0), node,
             "nodes", "statistics", "isolated nodes",
         ),
-        Statistic(f"{words.nodes} with one neighbor", mean(degrees == 1), node, "nodes"),
-        Statistic(f"{words.nodes} with two neighbors", mean(degrees == 2), node, "nodes"),
+        Statistic(
+            f"{words.nodes} with one neighbor", mean(degrees == 1), node,
+            "nodes", "statistics", "degrees",
+        ),
+        Statistic(
+            f"{words.nodes} with two neighbors", mean(degrees == 2), node,
+            "nodes", "statistics", "degrees",
+        ),
     ]  # fmt: skip
     if graphs.directed:
         to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
