@@ -528,13 +528,6 @@ class Checker:
             return f"first {within}: {radii}"
         return self._among(lambda x, others: n_new(x, others) / len(x), percent, usually)
 
-    def most_similar(self, own, usually):
-        def similarity(x, others):
-            pairs = [(self._all(x), self._all(y)) for y in others]
-            return max((a & b).total() / (a | b).total() for a, b in pairs)
-
-        return self._among(similarity, own, usually)
-
     # -- single numbers ----------------------------------------------------------------------------
 
     def _is_finer(self, part):
@@ -613,6 +606,16 @@ class Checker:
                 ]
                 if number(near[1]) != len(alike) or len(both) != 2 or not found:
                     return f"{len(found)} of {len(alike)} are near"
+        return None
+
+    def together(self, n, where, total):
+        rows, own, part = self._place(where)
+        columns = getattr(self.schema, f"{part}_columns")
+        if len(columns) != int(n) or not all(x in own for x in columns):
+            return f"{n} numbers are {columns}"
+        known = [data for kind, data, _ in rows if kind == own["kind of it"]]
+        if any(all(x.get(y) == own[y] for y in columns) for x in known):
+            return "another has the same"
         return None
 
     def _items(self, items):
@@ -742,10 +745,6 @@ Checker.PATTERNS = [
     (rf"(?P<n>\d+) edges never seen: (?P<names>.+?){HAVE}", Checker.new),
     (rf"(?P<steps>\d+) nodes in an order never seen: (?P<names>.+?){HAVE}", Checker.new),
     (
-        rf"{OWN} of surroundings in common with the most similar graph, .+; {_usually()}",
-        Checker.most_similar,
-    ),
-    (
         rf"(?P<items>.+?) {WHERE}; {_usually()}"
         rf"(?: in (?P<like>\d+ {LIKE}))?",
         Checker.extreme,
@@ -763,6 +762,11 @@ Checker.PATTERNS = [
         rf"(?P<items>.+? with .+?) {WHERE}: (?P<why>each is usual, both together are not; "
         rf"nearest of {NUMBER} {LIKE}: .+)",
         Checker.extreme,
+    ),
+    (
+        rf"each of (?P<n>\d+) numbers {WHERE} is usual; none of (?P<total>\d+) {LIKE} has about "
+        "the same",
+        Checker.together,
     ),
     (rf"(?P<items>.+\)) {WHERE}", Checker.extreme),
 ]

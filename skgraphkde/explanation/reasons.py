@@ -38,7 +38,7 @@ EDGES = 1
 # Kinds of reasons that are true of the nodes that they name, and of no others.
 POINTED = ("new", "rare", "extreme")
 # What was never seen, each before what follows from it, and what is rare.
-VALUE, COMBINATION, EDGE, EDGE_BY_SEVERAL, SURROUNDINGS, RARE = range(6)
+VALUE, COMBINATION, EDGE, EDGE_BY_SEVERAL, EDGE_BY_ANOTHER, SURROUNDINGS, RARE = range(7)
 # A usual number is told if it is beyond so large a share of the known ones.
 FAR = 0.75
 # The words for programs, whatever people say.
@@ -142,7 +142,11 @@ class Profiles:
         self.others = f"{'sampled' if is_sample else 'other'} {self.words.graphs}"
         counts = self.properties.counts
         level_of = dict.fromkeys(counts.about, COMBINATION)
-        level_of |= {kind: EDGE + (len(several) > 1) for kind, several in counts.edges.items()}
+        for kind, categories in counts.edges.items():
+            level_of[kind] = EDGE_BY_SEVERAL
+            if len(categories) == 1:
+                is_main = counts.vocabulary.names[categories[0]] == counts.vocabulary.named
+                level_of[kind] = EDGE if is_main else EDGE_BY_ANOTHER
         level_of |= dict.fromkeys(counts.surroundings, SURROUNDINGS)
         level_of |= {kind: VALUE for kind, (_, category) in counts.about.items() if category}
         levels = {"new": level_of, "rare": dict.fromkeys(counts.about, RARE)}

@@ -212,18 +212,6 @@ def listed(names: Sequence[Any], most: int = 5) -> str:
     return ", ".join([*map(shown, names[:most]), *more])
 
 
-def known_name(names: Sequence[str] | None, i: int) -> str:
-    """A known graph in a sentence: its name in quotes, or its position.
-
-    Parameters
-    ----------
-    names : sequence of str or None
-        Of the known graphs.
-    i : int
-    """
-    return repr(shown(names[i])) if names and names[i] else f"known graph {i}"
-
-
 # -- words -----------------------------------------------------------------------------------------
 
 #: What a name can be given to, as people say it.

@@ -45,6 +45,8 @@ RELATIVE_ROUNDING = 2e-6
 USUAL_DEVIATION = 2.5
 # A number is that of another beside it, as far as ranges are written, if they differ by less.
 ALIKE = 1e-3
+# Two numbers are told that are so far from those of all others together, in deviations.
+FAR_APART = 1.0
 # Rows of the shares of missing numbers.
 GAPS = "gaps"
 
@@ -296,8 +298,10 @@ class Numbers(View):
         if len(told) > 1 and not (is_odd | is_missing).any():  # the two least seen together
             apart = np.nan_to_num(np.abs(others - values) / points.scale[: len(values)], nan=np.inf)
             pairs = map(list, combinations(told, 2))
-            told = max(pairs, key=lambda two: np.hypot(*apart[:, two].T).min())
-            nearest = others[np.hypot(*apart[:, told].T).argmin()]
+            two = max(pairs, key=lambda two: np.hypot(*apart[:, two].T).min())
+            distances = np.hypot(*apart[:, two].T)
+            if len(told) == 2 or distances.min() >= FAR_APART:
+                told, nearest = two, others[distances.argmin()]
         place, part = int(rows.elements[row]), rows.part
         like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
         if len(points.kinds):
@@ -336,6 +340,10 @@ class Numbers(View):
             (text, below), (text_, above) = (usual(own, end, end) for end in ends)
             text = f"{names[0]} {max(text, text_, key=len)} {where}"
             range_ = f"{len(of_others)} {like} have at most {below}, or {above} and more"
+        elif len(said) > 2:
+            text = f"each of {len(said)} numbers {where} is usual"
+            range_ = f"none of {len(others)} {like} has about the same"
+            about = (f"{part}s together",)
         else:
             text = f"{' with '.join(said)} {where}: each is usual, both together are not"
             near = " with ".join(f"{rows.names[j]} {number(nearest[j])}" for j in told)

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import compiled
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import known_name, usually
+from skgraphkde.graphs.naming import usually
 from skgraphkde.graphs.refinement import factorize, messages, refined
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
@@ -231,6 +231,12 @@ class ComparedNeighborhoods(NeighborhoodView):
         counts = others.shared(NeighborhoodCounts, known)
         return self._distances_to(known, counts, context)
 
+    def properties(
+        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
+    ) -> list[Property]:
+        """None: how similar graphs are says nothing to people."""
+        return []
+
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
     ) -> np.ndarray:
@@ -238,8 +244,8 @@ class ComparedNeighborhoods(NeighborhoodView):
         raise NotImplementedError(f"{type(self).__name__} has no distances between graphs")
 
 
-def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the nearest references of graphs, without the graphs themselves.
+def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> np.ndarray:
+    """Mean distance of graphs to their k nearest references, without the graphs themselves.
 
     Parameters
     ----------
@@ -252,15 +258,11 @@ def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray,
 
     Returns
     -------
-    mean : ndarray of shape (n_graphs,)
-        Mean distance to the k nearest references.
-    first : ndarray of shape (n_graphs,), int
-        Index of the nearest one.
+    ndarray of shape (n_graphs,)
     """
     is_own = own >= 0
     distances[np.flatnonzero(is_own), own[is_own]] = np.inf
-    mean = np.partition(distances, k - 1, axis=1)[:, :k].mean(axis=1)
-    return mean, distances.argmin(axis=1)
+    return np.partition(distances, k - 1, axis=1)[:, :k].mean(axis=1)
 
 
 @compiled
@@ -514,13 +516,8 @@ class Tanimoto(ComparedNeighborhoods):
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Similarity to the most similar reference, in [0, 1], see :meth:`View.scores`."""
-        return self._most_similar(own, context)[0]
-
-    def _most_similar(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
-        """Similarity to the most similar reference, and its index."""
         distances = self._distances_to(self.neighborhoods_, self.counts_, context)
-        distances, index = nearest(distances, own, 1)
-        return 1 - distances, index
+        return 1 - nearest(distances, own, 1)
 
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
@@ -529,30 +526,6 @@ class Tanimoto(ComparedNeighborhoods):
         shared, _ = known.in_common(graphs, numbers, known.columns)
         totals = len(numbers) * graphs.n_nodes_per_graph
         return 1 - shared / (totals[:, np.newaxis] + known.totals - shared)
-
-    def properties(
-        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
-    ) -> list[Property]:
-        """Dissimilarity to the most similar reference, see :meth:`View.properties`."""
-        return [Property("neighborhoods", self.name, 1 - scores, 0.5 / graphs.n_nodes_per_graph)]
-
-    def reason(
-        self,
-        graph: GraphBatch,
-        unusual: Property,
-        known: np.ndarray,
-        context: Context,
-        node_names: Sequence[Any] | None = None,
-    ) -> Reason:
-        """The most similar reference and the similarity, see :meth:`View.reason`."""
-        score, index = self._most_similar(np.array([unusual.own]), context)
-        share, usual = usually(score[0], 1 - known, percent=True)
-        name = known_name(self.references_.names, int(index[0]))
-        text = (
-            f"{share} of surroundings in common with the most similar {graph.schema.words.graph}, "
-            f"{name}"
-        )
-        return Reason(self.name, text, usual, about=("neighborhoods",))
 
 
 class Neighbors(ComparedNeighborhoods):
@@ -598,7 +571,7 @@ class Neighbors(ComparedNeighborhoods):
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Minus the mean distance to the nearest references, see :meth:`View.scores`."""
         distances = self._distances_to(self.neighborhoods_, self.counts_, context)
-        return -nearest(distances, own, min(self.n_neighbors, self.counts_.n_references - 1))[0]
+        return -nearest(distances, own, min(self.n_neighbors, self.counts_.n_references - 1))
 
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
@@ -606,9 +579,3 @@ class Neighbors(ComparedNeighborhoods):
         numbers = context.shared(neighborhoods.numbers)
         shared, n_kinds = known.in_common(context.graphs, numbers, known.column_sets)
         return np.sqrt(n_kinds[:, np.newaxis] + known.n_kinds - 2 * shared)
-
-    def properties(
-        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
-    ) -> list[Property]:
-        """None: numbers of surroundings say nothing to people."""
-        return []

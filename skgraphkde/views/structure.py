@@ -124,7 +124,7 @@ class Metric:
         Distances are those of differences, so that copies are at distance 0.
         """
         distances = cdist(self.whitened(table), self.points)
-        return nearest(distances, np.full(len(distances), -1), min(k, len(self.points)))[0]
+        return nearest(distances, np.full(len(distances), -1), min(k, len(self.points)))
 
 
 class Statistics(View):
