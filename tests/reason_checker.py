@@ -419,7 +419,7 @@ class Checker:
         named = "node with |node |" + ("(?!)" if self.schema.edge_categories else "edge ")
         return self._counted(re.sub(f"^(?:{named})", "", names), False)
 
-    def new(self, names, n=None, steps=None, have=None, total=None):
+    def new(self, names, n=None, have=None, total=None):
         """Names of new parts; ways of several edges are as many names."""
         if total and not 0 <= int(have) < int(total) == len(self.others):
             return f"{have} of {total}"
@@ -428,7 +428,7 @@ class Checker:
         is_all = not re.search(r", and \d+ more$", names)
         names = re.sub(r", and \d+ more$", "", names)
         all_names = re.findall(r"((?:[^,(]|\([^)]*\)|, here )+)(?:, |$)", names)
-        edges, count, ends = [], 0, set()
+        edges, count = [], 0
         for name in all_names:
             kind, steps_ = re.fullmatch(r"(.+ edge (?=.* -> ))?(.*)", name).groups(default="")
             parts = steps_.split(" -> ")
@@ -443,19 +443,15 @@ class Checker:
                     return f"{base} is known"
         if not all_names:
             return "no names"
-        if n or steps:
+        if n:
             for u, v in self.graph.edges:
                 written = {self._edge_name(self.graph, u, v, names) for names in self.tables}
                 kinds = self._edge_kinds(self.graph.edges[u, v])
                 new = {x for x in kinds[: len(self.schema.edge_categories)] if x not in others}
                 if written & set(edges) or (kinds and (new or {kinds[-1]}) & set(edges)):
                     count += 1
-                    ends |= {u, v}
-            if steps and not (self.directed and len(ends) == int(steps)):
-                return f"{steps} nodes in an order are {len(ends)}"
-            stated = int(number(n)) if n else int(steps) - 1
-            if is_all and count != stated:
-                return f"{stated} edges are {count}"
+            if is_all and count != int(n):
+                return f"{n} edges are {count}"
         return None
 
     # -- surroundings ------------------------------------------------------------------------------
@@ -743,7 +739,6 @@ Checker.PATTERNS = [
     ),
     (rf"never seen: (?P<names>.+?){HAVE}", Checker.new),
     (rf"(?P<n>\d+) edges never seen: (?P<names>.+?){HAVE}", Checker.new),
-    (rf"(?P<steps>\d+) nodes in an order never seen: (?P<names>.+?){HAVE}", Checker.new),
     (
         rf"(?P<items>.+?) {WHERE}; {_usually()}"
         rf"(?: in (?P<like>\d+ {LIKE}))?",

@@ -286,7 +286,7 @@ TWO_NEW, IN_TURN, IN_ORDER = [(0, 2), (3, 5)], [(0, 2), (2, 0)], [(0, 2), (2, 3)
             ARROWS,
             triples(1, nx.DiGraph, IN_ORDER),
             {},
-            "3 nodes in an order never seen: a -> z -> a$",
+            "2 edges never seen: a -> z -> a$",
             "^$",
         ),
     ],
@@ -412,7 +412,7 @@ def test_of_what_was_never_seen_the_cause_is_told_and_not_what_follows(odd):
     said = explain(detector, [trace(30, odd)], n_reasons=9).query("kind == 'new'")["reason"]
     first = "never seen: pay (status=error, kind=server)"
     if odd == "order":
-        first = "4 nodes in an order never seen: gateway -> stock -> cart -> pay"
+        first = "3 edges never seen: gateway -> stock -> cart -> pay"
     assert said.tolist() == [first]
 
 

@@ -431,15 +431,6 @@ class Profiles:
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
                 start = f"{words.counted(n, 'edge')} never seen"
-            ends = source[index], target[index]
-            is_path = (
-                graph.directed
-                and not category
-                and len(names) == 1
-                and len(np.unique(ends)) == n + 1
-            )
-            if 1 < n == len(index) and is_path:
-                start = f"{n + 1} {words.nodes} in an order never seen"
             names, codes = list(dict.fromkeys(names)), list(dict.fromkeys(codes))
         known, usual = self._known(i, j), ""
         if self.strengths[i, j] < WEAKEST and known.any():
