@@ -326,7 +326,8 @@ class Properties:
     def new_walk(self, graph: GraphBatch, starts: np.ndarray, own: int) -> list[int]:
         """The shortest walk whose steps no reference has in this order; [] if there is none.
 
-        It begins at one of some nodes of a directed graph, and goes on while one edge goes on.
+        It begins at one of some nodes of a directed graph, and goes on while one edge goes on. A
+        single edge, which has a reason of its own, is none.
 
         Parameters
         ----------
@@ -348,7 +349,7 @@ class Properties:
                 at = after & (of_known == steps[walk[-1]])
             if len(walk) > 1 and not at.any():
                 shortest, most = walk, len(walk) - 1
-        return shortest
+        return shortest if len(shortest) > 2 else []
 
     def rare_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
@@ -380,7 +381,8 @@ def _facts_of_totals(graphs: GraphBatch) -> dict[str, str]:
             totals += [(f"{part} {name}", mean), (f"{part} {name}", mean * n_parts)]
     for j, name in enumerate(schema.graph_columns):
         for fact, total in totals:
-            if np.allclose(np.asarray(graphs.graph_attributes)[:, j], total, ROUNDED):
+            column = np.asarray(graphs.graph_attributes)[:, j]
+            if np.allclose(np.where(np.isnan(column), total, column), total, ROUNDED):
                 found[f"graph {name}"] = fact
     return found
 
