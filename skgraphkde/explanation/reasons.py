@@ -147,7 +147,7 @@ class Profiles:
             if len(categories) == 1:
                 is_main = counts.vocabulary.names[categories[0]] == counts.vocabulary.named
                 level_of[kind] = EDGE if is_main else EDGE_BY_ANOTHER
-        level_of |= dict.fromkeys(counts.surroundings, SURROUNDINGS)
+        level_of |= dict.fromkeys((*counts.surroundings, *counts.same), SURROUNDINGS)
         level_of |= {kind: VALUE for kind, (_, category) in counts.about.items() if category}
         levels = {"new": level_of, "rare": dict.fromkeys(counts.about, RARE)}
         self.levels = np.array([levels.get(x.kind, {}).get(x.what, -1) for x in self.columns])
