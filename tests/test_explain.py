@@ -390,7 +390,7 @@ def test_an_edge_is_named_once_and_a_category_by_its_name_if_it_is_not_the_main_
     detector = fitted_to(known, node_categories=both, edge_categories="rel")
     said = explain(detector, [graph(99, odd=True)], n_reasons=9)["reason"]
     assert said[said.str.contains("edges never seen: ")].tolist() == [
-        "2 edges never seen: old edge f -> c, old edge g -> b",
+        "3 edges never seen: old edge f -> c, old edge g -> a, old edge g -> b",
     ]
     assert said[0] == "never seen: rel=NEW"
     assert not said.str.contains("old edge after it").any()  # surroundings of what is told
