@@ -65,7 +65,6 @@ def n_loops(graph):
 
 
 STATISTICS = {
-    "how much numbers of neighbors differ among nodes": lambda graph: np.std(degrees(graph)),
     "most neighbors of one node": lambda graph: max(degrees(graph)),
     "number of separate pieces": n_pieces,
     "edges that close a loop": n_loops,
@@ -327,10 +326,6 @@ class Checker:
     def _has(self, graph, what):
         """How many nodes are, have or lack what is written."""
         verb, _, rest = what.partition(" ")
-        if match := re.fullmatch(r"(no|\d+)(?: (to|or more)(?: (\d+))?)? neighbors?", rest):
-            low = 0 if match[1] == "no" else int(match[1])
-            high = int(match[3]) if match[3] else np.inf if match[2] else low
-            return sum(low <= degree <= high for degree in degrees(graph))
         rest = f"no {rest}" if verb in ("lack", "lacks") else rest
         return sum(self._category(data, rest) for data in graph.nodes.values())
 
@@ -361,14 +356,6 @@ class Checker:
 
         return self._number(mean, own, usually)
 
-    def walks(self, own, steps, along, usually):
-        def share(graph):
-            A = nx.to_numpy_array(graph if along else nx.Graph(graph), weight=None)
-            degrees = np.maximum(A.sum(axis=1), 1)
-            return np.diag(np.linalg.matrix_power(A / degrees[:, None], int(steps))).mean()
-
-        return self._number(share, own, usually)
-
     def statistic(self, name, own, usually):
         return self._number(STATISTICS[name], own, usually)
 
@@ -386,10 +373,9 @@ class Checker:
 
         return self._share(count, own, total, percent, usually)
 
-    def isolated(self, own, total, percent, usually):
-        return self._share(
-            lambda x: (nx.number_of_isolates(x), len(x)), own, total, percent, usually
-        )
+    def neighbors(self, own, total, how, percent, usually):
+        n = ("without", "with one", "with two").index(how)
+        return self._share(lambda x: (degrees(x).count(n), len(x)), own, total, percent, usually)
 
     def _listed(self, names):
         """Names with their numbers: (name, n, total) each."""
@@ -422,7 +408,7 @@ class Checker:
         return self._counted(names, True)
 
     def new_share(self, others, what, own, total):
-        what = re.sub("^no ", "lack ", what) if re.match(r"no (?!neighbors)", what) else what
+        what = re.sub("^no ", "lack ", what)
         what = what if what.startswith("lack ") else f"are {what}"
         if any(self._has(x, what) for x in self.others) or int(others) != len(self.others):
             return "others have it"
@@ -433,7 +419,7 @@ class Checker:
         named = "node with |node |" + ("(?!)" if self.schema.edge_categories else "edge ")
         return self._counted(re.sub(f"^(?:{named})", "", names), False)
 
-    def new(self, names, n=None, steps=None, have=None, total=None):
+    def new(self, names, n=None, have=None, total=None):
         """Names of new parts; ways of several edges are as many names."""
         if total and not 0 <= int(have) < int(total) == len(self.others):
             return f"{have} of {total}"
@@ -442,7 +428,7 @@ class Checker:
         is_all = not re.search(r", and \d+ more$", names)
         names = re.sub(r", and \d+ more$", "", names)
         all_names = re.findall(r"((?:[^,(]|\([^)]*\)|, here )+)(?:, |$)", names)
-        edges, count, ends = [], 0, set()
+        edges, count = [], 0
         for name in all_names:
             kind, steps_ = re.fullmatch(r"(.+ edge (?=.* -> ))?(.*)", name).groups(default="")
             parts = steps_.split(" -> ")
@@ -457,19 +443,15 @@ class Checker:
                     return f"{base} is known"
         if not all_names:
             return "no names"
-        if n or steps:
+        if n:
             for u, v in self.graph.edges:
                 written = {self._edge_name(self.graph, u, v, names) for names in self.tables}
                 kinds = self._edge_kinds(self.graph.edges[u, v])
                 new = {x for x in kinds[: len(self.schema.edge_categories)] if x not in others}
                 if written & set(edges) or (kinds and (new or {kinds[-1]}) & set(edges)):
                     count += 1
-                    ends |= {u, v}
-            if steps and not (self.directed and len(ends) == int(steps)):
-                return f"{steps} nodes in an order are {len(ends)}"
-            stated = int(number(n)) if n else int(steps) - 1
-            if is_all and count != stated:
-                return f"{stated} edges are {count}"
+            if is_all and count != int(n):
+                return f"{n} edges are {count}"
         return None
 
     # -- surroundings ------------------------------------------------------------------------------
@@ -514,7 +496,20 @@ class Checker:
         """The surroundings of a graph, each with its radius."""
         return Counter(x for colors in self._of(graph) for x in colors.values())
 
-    def new_surroundings(self, own, total, percent, usually):
+    def order(self, way):
+        """Steps that follow each other here, and nowhere else."""
+        first, *steps = way.split(" -> ")
+
+        def has(graph):
+            words = {v: self._words(data, [self.step]) for v, data in graph.nodes.items()}
+            at = {v for v in graph if words[v] == first}
+            for step in steps:
+                at = {w for v in at for w in graph[v] if words[w] == step}
+            return at
+
+        return None if has(self.graph) and not any(map(has, self.others)) else "no order of its own"
+
+    def new_surroundings(self, own, total, percent, within, node, usually):
         def n_new(graph, others):
             known = {x for y in others for x in self._all(y)}
             return sum(x not in known for x in self._of(graph)[-1].values())
@@ -522,21 +517,12 @@ class Checker:
         found = n_new(self.graph, self.others), len(self.graph)
         if found != (int(number(own)), int(number(total))):
             return f"{own} of {total} is {found}"
+        known = {x for y in self.others for x in self._all(y)}
+        colors = self._of(self.graph)
+        radii = {str(v): sum(x[v] in known for x in colors) for v in self.graph}
+        if not radii[node] == int(within or 0) == min(radii.values()):
+            return f"first {within}: {radii}"
         return self._among(lambda x, others: n_new(x, others) / len(x), percent, usually)
-
-    def most_similar(self, own, usually):
-        def similarity(x, others):
-            pairs = [(self._all(x), self._all(y)) for y in others]
-            return max((a & b).total() / (a | b).total() for a, b in pairs)
-
-        return self._among(similarity, own, usually)
-
-    def differ(self, own, usually):
-        def distance(x, others):
-            n_different = [len(set(self._all(x)) ^ set(self._all(y))) for y in others]
-            return np.rint(np.mean(np.sqrt(sorted(n_different)[:5])) ** 2)
-
-        return self._among(distance, own, usually)
 
     # -- single numbers ----------------------------------------------------------------------------
 
@@ -560,7 +546,7 @@ class Checker:
                 continue
             if given is None or not is_close(value, given):
                 return f"{name} {value} is {given}"
-            known = [x.get(name) for kind, x, _ in rows if kind == own["kind of it"]]
+            kinds = {own["kind of it"]}
             of_all = usually and usually + (f" in {like}" if like else "")
             stated, is_rare = of_all or of_item, " less common " in f"{of_all} {of_item} {why}"
             n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
@@ -570,12 +556,13 @@ class Checker:
                 if self.own >= 0:  # a fold is left out, of which the checker knows nothing
                     continue
                 n_of = Counter(kind for kind, _ in {(kind, g) for kind, _, g in rows})
-                few = {kind for kind, n in n_of.items() if n < FEWEST[part]}
+                kinds = {kind for kind, n in n_of.items() if n < FEWEST[part]}
                 if is_rare != any(n >= FEWEST[part] for n in n_of.values()):
                     return f"{name} is {'not ' if is_rare else ''}that of a less common kind"
                 if "its kind" in f"{of_all} {of_item} {why}":
                     return "none is of its kind"
-                known = [x.get(name) for kind, x, _ in rows if kind in few]
+            alike = [data for kind, data, _ in rows if kind in kinds]
+            known = [data.get(name) for data in alike]
             if stated:
                 like = re.search(rf" in (\d+) {LIKE}$", stated)
                 said = re.search(r" of its kind \((.*)\)$", stated)
@@ -590,23 +577,41 @@ class Checker:
                 found = self._range(re.sub(r"^usually | in \d+ .*$", "", stated), known, given)
                 if found:
                     return found
-            elif why and "usual" in why:
+            elif why:
                 low, high = quantiles(known)
                 if not low <= given <= high:
                     return f"{given} is outside {low} to {high}"
-                near = re.search(rf"of ({NUMBER}) {LIKE}: ({NUMBER})(?: and ({NUMBER}))?$", why)
-                if near:
+                gap = re.search(rf"^({NUMBER}) {LIKE} have at most ({NUMBER}), or ({NUMBER})", why)
+                if gap:
                     given_others = [x for x in known if x is not None]
                     below = max(x for x in given_others if x <= given)
                     above = min(x for x in given_others if x >= given)
                     if given in (below, above, low, high):
                         return "no gap"
-                    if number(near[1]) != len(given_others) or not (
-                        is_close(near[2], below) and is_close(near[3] or near[2], above)
+                    if number(gap[1]) != len(given_others) or not (
+                        is_close(gap[2], below) and is_close(gap[3], above)
                     ):
                         return f"near {given} are {below} and {above}"
-                elif "combination" not in why:
-                    return "near to what?"
+                    continue
+                near = re.search(rf"of ({NUMBER}) {LIKE}: (.+)$", why)
+                both = [(x, value) for x, value, _ in self._items(near[2])]
+                found = [
+                    x
+                    for x in alike
+                    if all(x.get(y) is not None and is_close(v, x[y]) for y, v in both)
+                ]
+                if number(near[1]) != len(alike) or len(both) != 2 or not found:
+                    return f"{len(found)} of {len(alike)} are near"
+        return None
+
+    def together(self, n, where, total):
+        rows, own, part = self._place(where)
+        columns = getattr(self.schema, f"{part}_columns")
+        if len(columns) != int(n) or not all(x in own for x in columns):
+            return f"{n} numbers are {columns}"
+        known = [data for kind, data, _ in rows if kind == own["kind of it"]]
+        if any(all(x.get(y) == own[y] for y in columns) for x in known):
+            return "another has the same"
         return None
 
     def _items(self, items):
@@ -617,7 +622,7 @@ class Checker:
         return [
             (x[0], x[1], x[2] or x[3])
             for x in re.findall(
-                rf"(?:^|, | and )({names})(?: (missing|{NUMBER}))?"
+                rf"(?:^|, | and | with )({names})(?: (missing|{NUMBER}))?"
                 rf"(?: \((usually [^()]*)\)| \((never so)[^)]*\))?",
                 items,
             )
@@ -675,7 +680,7 @@ LIKE = (
     r"(?:of its kind(?: \(.*\))?|nodes|edges|graphs|"
     r"(?:(?:nodes|edges|graphs) )?of less common kinds)"
 )
-HAVE = r"(?: \((?P<have>\d+) of (?P<total>\d+) other graphs have such\))?"
+HAVE = r"(?:; (?P<have>\d+) of (?P<total>\d+) other graphs have something new, too)?"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"
@@ -692,9 +697,11 @@ Checker.PATTERNS = [
     ),
     (
         rf"{OF} nodes? {PERCENT} (?:has|have) something around (?:it|them) that no other graph "
-        rf"has; {_usually()}",
+        r"has, first (?:at|within (?P<within>\d+) edges? of) node (?P<node>\d+)(?: \(.*\))?; "
+        rf"{_usually()}",
         Checker.new_surroundings,
     ),
+    (r"(?P<way>.+ -> .+): nodes in an order that no other graph has", Checker.order),
     (
         rf"{OF} nodes? {PERCENT} (?P<what>(?:are|is|have|has|lacks?) .+); {_usually()}",
         Checker.nodes,
@@ -706,18 +713,16 @@ Checker.PATTERNS = [
     ),
     (rf"average (?P<name>.+) of (?P<part>nodes|edges){KIND}: {OWN}; {_usually()}", Checker.mean),
     (
-        rf"{OWN} of random trips over (?P<steps>\d) edges(?P<along> along their directions)? end "
-        rf"where they began; {_usually()}",
-        Checker.walks,
-    ),
-    (
         rf"{OF} nodes with (?P<what>nothing before and something|something before and nothing) "
         rf"after them {PERCENT}; {_usually()}",
         Checker.ends,
     ),
-    (rf"{OF} nodes without neighbors {PERCENT}; {_usually()}", Checker.isolated),
     (
-        r"(?P<name>how much numbers of neighbors differ among nodes|most neighbors of one node|"
+        rf"{OF} nodes (?P<how>without|with one|with two) neighbors? {PERCENT}; {_usually()}",
+        Checker.neighbors,
+    ),
+    (
+        r"(?P<name>most neighbors of one node|"
         rf"number of separate pieces|edges that close a loop): {OWN}; {_usually()}",
         Checker.statistic,
     ),
@@ -732,18 +737,8 @@ Checker.PATTERNS = [
         rf"never seen in (?P<others>\d+) other graphs: (?P<what>.+) \(({OF}) nodes?\)",
         Checker.new_share,
     ),
-    (rf"never seen{HAVE}: (?P<names>.+)", Checker.new),
-    (rf"(?P<n>\d+) edges never seen{HAVE}: (?P<names>.+)", Checker.new),
-    (rf"(?P<steps>\d+) nodes in an order never seen{HAVE}: (?P<names>.+)", Checker.new),
-    (
-        rf"{OWN} of surroundings in common with the most similar graph, .+; {_usually()}",
-        Checker.most_similar,
-    ),
-    (
-        rf"about {OWN} surroundings of nodes, near and wide, differ from the most similar graphs; "
-        rf"{_usually()}",
-        Checker.differ,
-    ),
+    (rf"never seen: (?P<names>.+?){HAVE}", Checker.new),
+    (rf"(?P<n>\d+) edges never seen: (?P<names>.+?){HAVE}", Checker.new),
     (
         rf"(?P<items>.+?) {WHERE}; {_usually()}"
         rf"(?: in (?P<like>\d+ {LIKE}))?",
@@ -754,10 +749,19 @@ Checker.PATTERNS = [
         Checker.extreme,
     ),
     (
-        rf"(?P<items>.+?) {WHERE}: (?P<why>each number is usual, their combination is not|"
-        r"in the usual range, but in a gap; "
-        rf"nearest of {NUMBER} {LIKE}: {NUMBER}(?: and {NUMBER})?)",
+        rf"(?P<items>.+?) {WHERE}; (?P<why>{NUMBER} {LIKE} have at most {NUMBER}, or {NUMBER} "
+        "and more)",
         Checker.extreme,
+    ),
+    (
+        rf"(?P<items>.+? with .+?) {WHERE}: (?P<why>each is usual, both together are not; "
+        rf"nearest of {NUMBER} {LIKE}: .+)",
+        Checker.extreme,
+    ),
+    (
+        rf"each of (?P<n>\d+) numbers {WHERE} is usual; none of (?P<total>\d+) {LIKE} has about "
+        "the same",
+        Checker.together,
     ),
     (rf"(?P<items>.+\)) {WHERE}", Checker.extreme),
 ]

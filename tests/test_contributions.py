@@ -16,7 +16,7 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.explanation import nearest_references, node_contributions
-from skgraphkde.explanation.wording import feature_words, features_in_words
+from skgraphkde.explanation.wording import Feature, feature_words, features_in_words
 from skgraphkde.graphs.naming import usually
 from tests.conftest import random_graphs, with_data
 from tests.detectors.test_model import squared_distances
@@ -90,12 +90,12 @@ class FittedSums(FittedDistance):
 @pytest.mark.parametrize(
     ("own", "known", "words"),
     [
-        (3.7, np.linspace(3.9, 4.1, 201), ("3.7", "3.91 to 4.09, at least 3.9")),
-        (4.0, [4.0], ("4", "4")),
-        (1.5851, [1.5853], ("1.5851", "1.5853, never less")),
-        (1.2, np.repeat([-3.47e-18, 3.47e-18], 10), ("1.2", "0, never more")),  # rounding
-        (3.0, [], ("3", "none")),
-        (1e-9, [2e-9], ("1e-09", "2e-09, never less")),
+        (3.7, np.linspace(3.9, 4.1, 201), ("3.7", "usually 3.91 to 4.09, at least 3.9")),
+        (4.0, [4.0], ("4", "usually 4")),
+        (1.5851, [1.5853], ("1.5851", "usually 1.5853, never less")),
+        (1.2, np.repeat([-3.47e-18, 3.47e-18], 10), ("1.2", "usually 0, never more")),  # rounding
+        (3.0, [], ("3", "usually none")),
+        (1e-9, [2e-9], ("1e-09", "usually 2e-09, never less")),
     ],
 )
 def test_usual_values_in_words(own, known, words):
@@ -122,12 +122,6 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
         "log(1+income)": "average log(1+income) of nodes: 0.5; usually 0.25",
         "temp missing": "average temp missing of nodes: 0.5; usually 0.25",
         "temp missing missing": "temp missing is missing at 6 of 12 nodes (50%); usually 25%",
-        "degree=0": "6 of 12 nodes (50%) have no neighbors; usually 25%",
-        "degree=2-3": "6 of 12 nodes (50%) have 2 to 3 neighbors; usually 25%",
-        "degree=4-7": "6 of 12 nodes (50%) have 4 or more neighbors; usually 25%",
-        "return_3": "50% of random trips over 3 edges end where they began; usually 25%",
-        "directed_return_2": "50% of random trips over 2 edges along their directions end where "
-        "they began; usually 25%",
         "log(1+out a edges)": "6 edges (via=a), 0.5 per node; usually 0.25",
         "out b my wait": "average my wait of edges (via=b): 0.5; usually 0.25",
         "out b my wait missing": "my wait is missing at 6 of 12 edges (via=b) (50%); usually 25%",
@@ -135,13 +129,15 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
     known, words = np.full(5, 0.25), batch.schema.words
     expected = {name: f"{text}, never more" for name, text in expected.items()}
     told = {
-        name: feature_words(found[name], 0.5, known, 12, words, "other graphs") for name in expected
+        name: "; ".join(feature_words(found[name], 0.5, known, 12, words, "other graphs"))
+        for name in expected
     }
     assert told == expected
-    for name in ("log(1+degree)", "return_2", "log(1+in a edges)", "in b my wait"):
+    label = Feature("kind=a", "share", "have kind=a")
+    for name in ("degree=1", "log(1+degree)", "log(1+in a edges)", "in b my wait"):
         assert not found[name].form  # others say the same
-    one = feature_words(found["degree=1"], 1 / 12, known, 12, words, "other graphs")
-    assert one == "1 of 12 nodes (8%) has 1 neighbor; usually 25%, never less"
-    none = feature_words(found["degree=1"], 0, np.array([0.0, 0.5, 1.0]), 12, words, "other graphs")
-    assert none == "no node has 1 neighbor; 2 of 3 other graphs have one"
+    one = feature_words(label, 1 / 12, known, 12, words, "other graphs")
+    assert one == ("1 of 12 nodes (8%) has kind=a", "usually 25%, never less")
+    none = feature_words(label, 0, np.array([0.0, 0.5, 1.0]), 12, words, "other graphs")
+    assert none == ("no node has kind=a; 2 of 3 other graphs have one", "")
     assert found["out b my wait"].fact == found["out a my wait"].fact == "edge my wait"

@@ -84,10 +84,10 @@ def test_no_p_values_where_there_are_none():
 def test_weak_reasons_are_told_together(monkeypatch):
     detector = GraphKDEDetector().fit(NORMAL)
     [judged] = judge(detector, detector.read(NEW[6:7]))
-    facts = (f"{n} nodes; usually 5 to 6" for n in range(2, 6))
+    facts = [f"{n} nodes (usually 5 to 6)" for n in range(2, 6)]
     first = judged.reasons[0]
-    weak = judged._replace(reasons=[first._replace(strength=0.5, text=x) for x in facts])
-    told = "2 nodes (usually 5 to 6), 3 nodes (usually 5 to 6), 4 nodes (usually 5 to 6)"
+    weak = judged._replace(reasons=[first._replace(strength=0.5, fact=x) for x in facts])
+    told = "; ".join(facts[:3])
     for decision in (-1.0, 1.0):
         assert weak._replace(decision=decision).why == f"no strong sign; weak ones: {told}"
     none = judged._replace(reasons=[first._replace(strength=0.0)])

@@ -129,7 +129,7 @@ def find(
         table["group"] = group_numbers(groups, len(known))
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]
         for members, shared in groups:
-            alike = f"{len(members)} alike: {shared}"
+            alike = f"{len(members)} alike: all have {shared}"
             table.loc[members, "reason"] = table.loc[members, "reason"].fillna(alike)
         table["codes"] = [x.codes for x in judged]
         write_table(table, output)
@@ -161,7 +161,7 @@ def _echo_anomalies(
             # What was never seen is this one's alone.
             if i in members and not (judged[i].unusual and judged[i].unusual[0].kind == "new"):
                 others = [names[k] for k in members if detector.verdicts_[k] == 0]
-                line = f"{len(others)} alike ({listed(others, 3)}): {shown(shared, BRIEF)}"
+                line = f"{len(others)} alike ({listed(others, 3)}): all have {shown(shared, BRIEF)}"
         lines[line] = None
     for line in list(lines)[:PRINTED]:
         echo(f"  {line}")

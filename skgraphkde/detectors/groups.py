@@ -19,6 +19,7 @@ from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, printable
+from skgraphkde.views.base import Reason
 from skgraphkde.views.categories import Vocabulary, compared_words, edge_name
 from skgraphkde.views.neighborhoods import (
     Neighborhoods,
@@ -237,8 +238,9 @@ def _statistics_words(statistics: Statistics | None, members: np.ndarray) -> str
     low, high = np.nanquantile(known, USUAL, axis=0, method="nearest")
     is_odd = (own > high).all(axis=0) | (own < low).all(axis=0)
     if not is_odd.any():
-        return "no single thing sets them apart, only many small ones together"
+        return "no single thing of their own, only many small ones together"
     standardized = _metric(statistics, len(statistics.table_)).standardized(own)
     j = int(np.where(is_odd, abs(standardized).min(axis=0), -1.0).argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]
-    return in_words(statistics.names_[j], statistics.forms_[j], ends, known[:, j], " to ")
+    name, form = statistics.names_[j], statistics.forms_[j]
+    return Reason(name, *in_words(name, form, ends, known[:, j], " to ")).text

@@ -24,6 +24,10 @@ NEARLY_ALL = USUAL[1]
 FEW = 0.05
 # Surroundings with an edge that so small a share has, or one, are new because of it.
 FEWEST = 0.02
+# A number is a sum or a mean if it differs from these by no larger a share.
+ROUNDED = 1e-3
+# Steps in an order of their own that a reason names.
+MOST_STEPS = 6
 # An edge with a rare end is rare if the end is in more than so many times as many known graphs.
 RARER = 3
 
@@ -52,6 +56,8 @@ class Properties:
         The columns of node features, in words.
     facts : dict of str
         What reasons of other kinds call the share of nodes with each category.
+    same : dict of str
+        What reasons of parts call a number of graphs that is a count, sum or mean of these.
     counts : CategoryCounts
         The categories of the training graphs.
     common : dict of str -> Common
@@ -81,6 +87,7 @@ class Properties:
         if self.edges is not None:
             self.first_of_edges = model.features.kind_of_column.index("edge")
         self.sizes = _sizes(references)
+        self.same = _facts_of_totals(references)
         features = np.asarray(model.features.transform_batch(references).attributes)
         means = self.feature_means(references, features)
         self.is_share = np.asarray(((means >= 0) & (means <= 1)).all(axis=0))
@@ -88,12 +95,9 @@ class Properties:
         found = list(self._of(references, model.reference_index, means, *of_references))
         self.view_of, self.columns = [view for view, _ in found], [x for _, x in found]
         self.known, least = _stacked(self.columns, len(references))
-        low = np.where(np.isnan(self.known), np.inf, self.known).min(axis=0)
-        high = np.where(np.isnan(self.known), -np.inf, self.known).max(axis=0)
         self.is_label = np.array(
             [x.kind == "feature" and bool(of_labels[x.place]) for x in self.columns]
         )
-        self.is_constant = high - low <= 1e-9 * np.maximum(abs(low), abs(high))
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
 
     def feature_means(self, graphs: GraphBatch, features: np.ndarray) -> np.ndarray:
@@ -319,6 +323,34 @@ class Properties:
             else:
                 yield "categories", vocabulary.node_keys(graphs)
 
+    def new_walk(self, graph: GraphBatch, starts: np.ndarray, own: int) -> list[int]:
+        """The shortest walk whose steps no reference has in this order; [] if there is none.
+
+        It begins at one of some nodes of a directed graph, and goes on while one edge goes on. A
+        single edge, which has a reason of its own, is none.
+
+        Parameters
+        ----------
+        graph : GraphBatch
+            Batch of one graph.
+        starts : ndarray of int
+        own : int
+            The reference that the graph is, which is left out; -1 if it is none.
+        """
+        vocabulary, known, shortest = self.counts.vocabulary, self.references, list[int]()
+        steps, of_known = (vocabulary.keys_together(x, (vocabulary.step,)) for x in (graph, known))
+        most, is_other, arcs = MOST_STEPS, known.graph_of_node != own, graph.adjacency
+        for start in starts.tolist():
+            walk, at = [start], is_other & (of_known == steps[start])
+            while at.any() and len(walk) < most and np.diff(arcs.indptr)[walk[-1]] == 1:
+                walk.append(int(arcs.indices[arcs.indptr[walk[-1]]]))
+                after = np.zeros(len(at), dtype=bool)
+                after[known.adjacency.indices[at[known.source_of_arc]]] = True
+                at = after & (of_known == steps[walk[-1]])
+            if len(walk) > 1 and not at.any():
+                shortest, most = walk, len(walk) - 1
+        return shortest if len(shortest) > 2 else []
+
     def rare_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -335,6 +367,24 @@ class Properties:
                 of_end = known[table].n_graphs_of(nodes[ends], own)
                 is_rare &= of_end > np.minimum(most, RARER * n_graphs)
         return is_rare, n_graphs
+
+
+def _facts_of_totals(graphs: GraphBatch) -> dict[str, str]:
+    """For each number of graphs that is a count, sum or mean of parts, what it is about."""
+    schema, n, found = graphs.schema, len(graphs), dict[str, str]()
+    totals = [("nodes", graphs.n_nodes_per_graph), ("edges", graphs.n_edges_per_graph)]
+    for part, names in (("node", schema.node_columns), ("edge", schema.edge_columns)):
+        for j, name in enumerate(names):
+            column, graph = np.asarray(graphs.data(part).numbers)[:, j], graphs.owner(part)
+            mean, n_arcs = means(np.nan_to_num(column), graph, n), np.bincount(graph, minlength=n)
+            n_parts = n_arcs if part == "node" else graphs.n_edges_per_graph
+            totals += [(f"{part} {name}", mean), (f"{part} {name}", mean * n_parts)]
+    for j, name in enumerate(schema.graph_columns):
+        for fact, total in totals:
+            column = np.asarray(graphs.graph_attributes)[:, j]
+            if np.allclose(np.where(np.isnan(column), total, column), total, ROUNDED):
+                found[f"graph {name}"] = fact
+    return found
 
 
 def _sizes(graphs: GraphBatch) -> np.ndarray:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skgraphkde.detectors.model import GraphModel
-from skgraphkde.explanation.properties import FEWEST, Properties
+from skgraphkde.explanation.properties import FEW, FEWEST, Properties
 from skgraphkde.explanation.wording import (
     HERE,
-    LONGEST,
     feature_words,
     in_two_lines,
     part_names,
@@ -25,6 +25,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import Words, encodable, listed, shown, usual_range, usually
 from skgraphkde.views.base import Context, Reason
 from skgraphkde.views.categories import LISTED, places
+from skgraphkde.views.neighborhoods import Novelty
 
 # Characters of all that a reason can say.
 LONGEST_MORE = 2000
@@ -36,8 +37,8 @@ ROUNDING = 1e-6
 EDGES = 1
 # Kinds of reasons that are true of the nodes that they name, and of no others.
 POINTED = ("new", "rare", "extreme")
-# Kinds of reasons that name what few or no known graphs have.
-SELDOM = ("new", "rare")
+# What was never seen, each before what follows from it, and what is rare.
+VALUE, COMBINATION, EDGE, EDGE_BY_SEVERAL, EDGE_BY_ANOTHER, SURROUNDINGS, RARE = range(7)
 # A usual number is told if it is beyond so large a share of the known ones.
 FAR = 0.75
 # The words for programs, whatever people say.
@@ -62,8 +63,6 @@ WEIGHTS = {
     "confirmed": CONCRETE,
     "neighborhoods": FOLLOWS,  # from any other reason
 }
-# A number that is the same in all known graphs counts as often again: no other was ever seen.
-CONSTANT = 2.0
 
 
 class RankedReason(NamedTuple):
@@ -76,6 +75,7 @@ class RankedReason(NamedTuple):
     nodes: tuple[int, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
     more: str = ""  # the whole text, if it is longer than two lines
+    fact: str = ""  # the text as one of several in a sentence
 
     @property
     def is_unusual(self) -> bool:
@@ -137,18 +137,28 @@ class Profiles:
             )
             self.values[others], self.raw[others] = values, tails.raw(values, least)
             strengths[others] = tails.strengths(self.raw[others])
-        self.plain = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
         self.words = self.properties.words
         is_sample = len(self.properties.known) < model.n_training_graphs
         self.others = f"{'sampled' if is_sample else 'other'} {self.words.graphs}"
-        constant = np.where(self.properties.is_constant, CONSTANT, 1.0)
-        self.weights = np.minimum(self.plain * constant, NEVER_SEEN)
-        single = {x for x, (_, category) in self.properties.counts.about.items() if category}
-        self.are_values = np.array([x.kind == "new" and x.what in single for x in self.columns])
+        counts = self.properties.counts
+        level_of = dict.fromkeys(counts.about, COMBINATION)
+        for kind, categories in counts.edges.items():
+            level_of[kind] = EDGE_BY_SEVERAL
+            if len(categories) == 1:
+                is_main = counts.vocabulary.names[categories[0]] == counts.vocabulary.named
+                level_of[kind] = EDGE if is_main else EDGE_BY_ANOTHER
+        level_of |= dict.fromkeys((*counts.surroundings, *counts.same), SURROUNDINGS)
+        level_of |= {kind: VALUE for kind, (_, category) in counts.about.items() if category}
+        levels = {"new": level_of, "rare": dict.fromkeys(counts.about, RARE)}
+        self.levels = np.array([levels.get(x.kind, {}).get(x.what, -1) for x in self.columns])
         # Few known graphs are enough to say of a value that it is new, if none has one of its own.
         has_one = np.vstack([self.properties.known > 0, np.zeros(len(self.columns), dtype=bool)])
+        # What one in twenty have is nothing that was never seen.
+        is_often = (self.levels >= 0) & (has_one[:-1].mean(axis=0) > FEW)
+        weights = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
+        self.weights = np.where(is_often, DERIVED, weights)
         is_only = (has_one.sum(axis=0) == has_one[self.reference]) & (self.values > 0)
-        strengths = np.maximum(strengths, WEAKEST * (is_only & self.are_values))
+        strengths = np.maximum(strengths, WEAKEST * (is_only & (self.levels == VALUE)))
         self.strengths = np.minimum(strengths, STRONGEST).round(9) + 0.0  # not -0.0
         self.units = model.features.units()
         self.of_edges = self.properties.edge_means(self.graphs[:1]).keys()
@@ -157,27 +167,25 @@ class Profiles:
         """The strongest reasons for one graph, the plainer of about equal ones first.
 
         Values that no known graph has come first of all. A strength counts as often as `WEIGHTS`
-        says. A reason is left out if those before it state most of its facts, or if the number is
-        in the usual range that it would state.
+        says. Of what few or no known graphs have, a cause is as strong as what may follow from it.
+        A reason is left out if those before it state most of its facts, or if the number is in the
+        usual range that it would state.
         """
-        strengths = self.strengths[i]
+        strengths, raw, levels = self.strengths[i], self.raw[i], self.levels
         weighted, is_unusual = strengths * self.weights, strengths >= WEAKEST
-        order = np.lexsort([-self.raw[i], -self.plain, -weighted, ~self.are_values, ~is_unusual])
+        seldom = is_unusual & (levels >= 0)
+        largest = np.zeros(RARE + 1)
+        np.maximum.at(largest, levels[seldom], weighted[seldom])
+        weighted[seldom] = np.maximum.accumulate(largest[::-1])[::-1][levels[seldom]]
+        keys = [levels != VALUE, -weighted, levels, -self.weights, -strengths, -raw]
+        order = np.lexsort([*keys[::-1], ~is_unusual])
         order = order[strengths[order] > 0]
         if not self.graphs.n_edges_per_graph[i]:  # of which all else follows
             order = np.append(order[order == EDGES], order[order != EDGES])
         found = self._told(i, order, self._unusual, most)
-        seldom = [k for k, x in enumerate(found) if x.kind in SELDOM]
-        # What was never seen comes before what is rare, and this before the unusual.
-        in_order = sorted(
-            (found[k] for k in seldom),
-            key=lambda x: (not x.is_unusual, x.kind != "new", not x.text.startswith("rare")),
-        )
-        for k, reason in zip(seldom, in_order, strict=True):
-            found[k] = reason
         # Nothing is unusual: what is furthest out, or the size, which any graph has.
         if not found:
-            order = np.lexsort([-self.raw[i] * self.plain, -weighted])
+            order = np.lexsort([-raw * self.weights, -weighted])
             found = self._told(i, order, self._furthest, most)
             found = [x._replace(strength=min(x.strength, USUAL)) for x in found]
         return found or [self._ranked(0, self._reason(i, 0), 0.0)]
@@ -190,7 +198,7 @@ class Profiles:
         stated: set[str] = set()
         for j in order.tolist():
             reason = say(i, j, stated)
-            about = set(reason.about or (reason.what,))
+            about = {self.properties.same.get(x, x) for x in reason.about or (reason.what,)}
             if reason.text and 2 * len(about - stated) >= len(about):
                 stated |= about
                 found.append(self._ranked(j, reason, float(self.strengths[i, j])))
@@ -212,19 +220,16 @@ class Profiles:
         if n <= FAR * n_known:
             return NONE
         reason = self._reason(i, j)
-        text, usually, _ = reason.text.rpartition("; usually ")
-        if not usually:
+        if not reason.usual:
             return NONE
-        return reason._replace(text=f"{text}; {side} than in {n} of {n_known} {self.others}")
+        return reason._replace(usual=f"{side} than in {n} of {n_known} {self.others}")
 
     def _ranked(self, j: int, reason: Reason, strength: float) -> RankedReason:
-        text, more, where = shown(reason.text, LONGEST), reason.more, (reason.nodes, reason.edges)
-        if len(text) > LONGEST:
-            text, more = shown(reason.text, LONGEST - 3), more or reason.text
-        more = shown(more, LONGEST_MORE)
-        return RankedReason(
-            self.columns[j].kind, encodable(reason.what), text, strength, *where, more
-        )
+        said, usual = (reason.statement, reason.names), reason.usual
+        text, more = in_two_lines(*said, end=f"; {usual}" if usual else "")
+        fact, _ = in_two_lines(*said, end=f" ({usual})" if usual else "")
+        kind, what, more = self.columns[j].kind, encodable(reason.what), shown(more, LONGEST_MORE)
+        return RankedReason(kind, what, text, strength, reason.nodes, reason.edges, more, fact)
 
     def _is_usual(self, i: int, j: int) -> bool:
         """True if the reason would be a range that has the number, or would be told as missing."""
@@ -265,29 +270,50 @@ class Profiles:
             }
             return of_kind[column.kind](i, j)
         graph, names = self.graphs[i], None if self.node_names is None else self.node_names[i]
-        values = self.values[i : i + 1, j]
+        values, context = self.values[i : i + 1, j], self.model.context(graph)
         own = int((self.own if view.uses_all_graphs else self.reference)[i])
+        if isinstance(view, Novelty) and graph.directed and graph.labels is not None:
+            new = np.flatnonzero(view.new_from(np.array([own]), context) <= view.radius)
+            order = self._order(i, new)
+            if order.text:
+                return order
         unusual = column._replace(values=values, least=np.zeros(1), own=own)
-        return view.reason(graph, unusual, self._known(i, j), self.model.context(graph), names)
+        return view.reason(graph, unusual, self._known(i, j), context, names)
+
+    def _order(self, i: int, new: np.ndarray) -> Reason:
+        """The fewest steps in an order of their own, of nodes with new surroundings.
+
+        No text if there are none, or if the references are a sample, which lacks some orders.
+        """
+        graph, vocabulary = self.graphs[i], self.properties.counts.vocabulary
+        way: list[int] = []
+        if len(self.properties.known) == self.model.n_training_graphs:
+            way = self.properties.new_walk(graph, new, int(self.reference[i]))
+        name, words, edges = vocabulary.names[vocabulary.step], self.words, tuple(pairwise(way))
+        values = graph.values_by_category("node")[name]
+        told = [vocabulary.words_of((name,), (values[graph.labels[v]],)) for v in way]
+        text = f"{' -> '.join(told)}: {words.nodes} in an order that no other {words.graph} has"
+        return Reason(
+            "neighborhoods", text if way else "", "", tuple(way), edges, ("neighborhoods",)
+        )
 
     def _size(self, i: int, j: int) -> Reason:
         what, words = self.columns[j].what, self.words
         if what == "weights":
-            own, known_range = usually(np.exp(self.values[i, j]), np.exp(self._known(i, j)))
-            return Reason(what, f"average weight of {words.edges}: {own}; usually {known_range}")
+            own, usual = usually(np.exp(self.values[i, j]), np.exp(self._known(i, j)))
+            return Reason(what, f"average weight of {words.edges}: {own}", usual)
         n_nodes = int(self.graphs.n_nodes_per_graph[i])
         n_edges = int(self.graphs.n_edges_per_graph[i])
         if what == "nodes":
-            _, known_range = usually(n_nodes, np.rint(np.exp(self._known(i, j))))
-            return Reason(what, f"{words.counted(n_nodes, 'node')}; usually {known_range}")
-        own, known_range = usually(*self._n_edges(i))
+            _, usual = usually(n_nodes, np.rint(np.exp(self._known(i, j))))
+            return Reason(what, words.counted(n_nodes, "node"), usual)
+        own, usual = usually(*self._n_edges(i))
         if not n_edges:
-            facts = "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles", "walks"
-            text = f"no {words.edges} at all; usually {known_range}"
-            return Reason(what, text, about=("edges", *facts))
+            facts = "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles"
+            return Reason(what, f"no {words.edges} at all", usual, about=("edges", *facts))
         # Beyond what follows from the number of nodes.
         edges = words.counted(n_edges, "edge")
-        return Reason(what, f"{edges}, {own} per {words.node}; usually {known_range}")
+        return Reason(what, f"{edges}, {own} per {words.node}", usual)
 
     def _feature(self, i: int, j: int) -> Reason:
         place, own, known = self.columns[j].place, self.values[i, j], self._known(i, j)
@@ -308,8 +334,8 @@ class Profiles:
         if feature.form == "missing" and feature.of == "edge":
             n = self.properties.n_edges(graph, feature)
         own, known = own * scale + mean, known * scale + mean
-        text = feature_words(feature, own, known, n, self.words, self.others)
-        return Reason(feature.name, text, tuple(most.tolist()), about=(feature.fact,))
+        said = feature_words(feature, own, known, n, self.words, self.others)
+        return Reason(feature.name, *said, tuple(most.tolist()), about=(feature.fact,))
 
     def _parts(self, i: int, j: int) -> tuple[GraphBatch, np.ndarray, np.ndarray, np.ndarray]:
         """The graph, the colors of its parts of a kind, its reference, and a mask: edges once."""
@@ -344,18 +370,16 @@ class Profiles:
             noun = ""  # their names have it
         noun += "with " if category not in ("", "label") else ""
         n_of = dict(zip(names, n_graphs[index], strict=True))
-        text, more = self._seen(f"no {noun}", "unlike", n_of, i, kind)
+        seen = self._seen("unlike", n_of, i, kind)
         about = tuple(properties.facts.get(name, name) for name in names)
-        return Reason(listed(plain, LISTED), text, about=about, more=more)
+        return Reason(listed(plain, LISTED), f"no {noun}", about=about, names=seen)
 
     def _in_words(self, names: Callable[[Words], list[str]]) -> tuple[list[str], list[str]]:
         """Names in the words of the user, and in those for programs."""
         said = names(self.words)
         return said, said if self.words == PLAIN else names(PLAIN)
 
-    def _seen(
-        self, start: str, how: str, n_of: dict[str, int], i: int, kind: str
-    ) -> tuple[str, str]:
+    def _seen(self, how: str, n_of: dict[str, int], i: int, kind: str) -> tuple[str, ...]:
         """Names, each with the number of other training graphs that have it."""
         # Names of pairs end with a value of this graph only.
         are_pairs = self.properties.counts.about[kind][0] == "pair"
@@ -364,10 +388,10 @@ class Profiles:
         for name, n in n_of.items():
             base, here, who = name.partition(HERE) if are_pairs else (name, "", "")
             seen.append(f"{base} ({how} {n}{'' if seen else of_all}){here}{who}")
-        return in_two_lines(start, seen)
+        return tuple(seen)
 
     def _new(self, i: int, j: int, stated: Set[str]) -> Reason:
-        """What no known graph has; edges that other reasons have stated are not named again."""
+        """What no known graph has; what other reasons have stated is not named again."""
         kind, counts, words = self.columns[j].what, self.properties.counts, self.words
         graph, keys, own, once = self._parts(i, j)
         index = np.flatnonzero(once & self.properties.new_parts(graph, kind, keys, own))
@@ -380,40 +404,40 @@ class Profiles:
             )
         texts, plain = self._in_words(lambda words: part_names(graph, kind, counts, words))
         element, category = counts.about[kind]
-        odd = {x: f"odd edge {x}" for x in index.tolist() if element == "edge"}
-        index = np.array([x for x in odd if odd[x] not in stated] or index)
+        source, target = graph.source_of_arc, graph.adjacency.indices
+        is_told = np.array([f"odd edge {x}" in stated for x in range(len(target))], dtype=bool)
+        if element == "edge":
+            index = index[~is_told[index]]
+        if kind in counts.surroundings:
+            index = np.setdiff1d(index, [source[is_told], target[is_told]])
+        if not len(index):
+            return NONE
         names, codes = (
             [name for name, _ in Counter(of[x] for x in index).most_common()]
             for of in (texts, plain)
         )
-        start, facts = "never seen", tuple(odd.values()) or tuple(names)
-        if element == "edge":
+        # Of one category with two values, the share of the other follows.
+        start, about = "never seen", (*names, category) if category else tuple(names)
+        if kind in counts.surroundings:
+            about = ("surroundings",)
+        elif element == "node" and not category:
+            at_nodes = np.flatnonzero(np.isin(source, index) | np.isin(target, index))
+            about += tuple(f"odd edge {x}" for x in at_nodes)
+        elif element == "edge":
+            about = tuple(f"odd edge {x}" for x in index) + about[len(names) :]
             if graph.directed and not category:
                 names, codes = self._in_words(lambda x: ways(graph, kind, counts, x, index))
             told = {texts[x] for x in index}
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
                 start = f"{words.counted(n, 'edge')} never seen"
-            ends = graph.source_of_arc[index], graph.adjacency.indices[index]
-            is_path = (
-                graph.directed
-                and not category
-                and len(names) == 1
-                and len(np.unique(ends)) == n + 1
-            )
-            if 1 < n == len(index) and is_path:
-                start = f"{n + 1} {words.nodes} in an order never seen"
             names, codes = list(dict.fromkeys(names)), list(dict.fromkeys(codes))
-        known = self._known(i, j)
+        known, usual = self._known(i, j), ""
         if self.strengths[i, j] < WEAKEST and known.any():
-            start += f" ({np.count_nonzero(known)} of {len(known)} {self.others} have such)"
-        text, more = in_two_lines(f"{start}: ", names)
-        # Of one category with two values, the share of the other follows.
-        about = (*facts, category) if category else facts
-        if kind in counts.surroundings:
-            about = ("surroundings",)
+            have = f"{np.count_nonzero(known)} of {len(known)} {self.others} have"
+            usual = f"{have} something new, too"
         where = self._places(graph, kind, index)
-        return Reason(listed(codes, LISTED), text, *where, about, more)
+        return Reason(listed(codes, LISTED), f"{start}: ", usual, *where, about, tuple(names))
 
     def _rare(self, i: int, j: int) -> Reason:
         kind, counts = self.columns[j].what, self.properties.counts
@@ -425,9 +449,9 @@ class Profiles:
         few = index[n_graphs[index] <= max(FEWEST * self.model.n_training_graphs, 1)]
         start, index = ("rare: ", few) if len(few) else ("unusual: ", index)
         n_of = {texts[x]: n_graphs[x] for x in index}
-        text, more = self._seen(start, "in", n_of, i, kind)
+        seen = self._seen("in", n_of, i, kind)
         where, about = self._places(graph, kind, index), tuple(n_of)
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())
         codes = dict.fromkeys(plain[x] for x in index)
-        return Reason(listed([*codes], LISTED), text, *where, about, more)
+        return Reason(listed([*codes], LISTED), start, "", *where, about, seen)

@@ -18,7 +18,7 @@ from skgraphkde.detectors.groups import find_groups
 from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
 from skgraphkde.explanation.reasons import Profiles, RankedReason
-from skgraphkde.explanation.wording import as_fact, checked_names, in_two_lines
+from skgraphkde.explanation.wording import checked_names, in_two_lines
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import encodable
@@ -68,8 +68,8 @@ class Judgement(NamedTuple):
             return "judged normal by you"
         if self.unusual:
             return self.unusual[0].text
-        weak = [as_fact(x.text) for x in self.reasons[:N_WEAK] if x.strength > 0 or self.is_anomaly]
-        return in_two_lines("no strong sign; weak ones: ", weak)[0] if weak else None
+        weak = [x.fact for x in self.reasons[:N_WEAK] if x.strength > 0 or self.is_anomaly]
+        return in_two_lines("no strong sign; weak ones: ", weak, "; ")[0] if weak else None
 
     @property
     def codes(self) -> str:
@@ -370,7 +370,7 @@ def explain(
     judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
     names = _names_of(batch)
     rows = [
-        (i, names[i], rank, *reason, tuple(judgement.references))
+        (i, names[i], rank, *reason[:-1], tuple(judgement.references))
         for i, judgement in enumerate(judged)
         for rank, reason in enumerate(judgement.reasons, 1)
     ]

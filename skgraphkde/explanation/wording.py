@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
@@ -11,8 +10,15 @@ import numpy as np
 
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import Words, category_text, category_verb, legible, shown, usually
-from skgraphkde.graphs.random_walks import STEPS
+from skgraphkde.graphs.naming import (
+    Words,
+    category_text,
+    category_verb,
+    legible,
+    printable,
+    shown,
+    usually,
+)
 from skgraphkde.graphs.schema import FittedSchema
 from skgraphkde.views.categories import (
     CategoryCounts,
@@ -33,8 +39,8 @@ class Feature(NamedTuple):
     """A column of node features, and how a reason states its mean over a graph."""
 
     name: str
-    form: str = ""  # "share", "walk", "count", "mean", "missing"; "" for one that no reason states
-    words: str = ""  # the end of a sentence about nodes, the number, or the length of a walk
+    form: str = ""  # "share", "count", "mean", "missing"; "" for one that no reason states
+    words: str = ""  # the end of a sentence about nodes, or the number
     fact: str = ""  # what reasons of other kinds call the same fact
     of: str = "node"  # or "edge"
     kind: str = ""  # of these edges, in words
@@ -66,19 +72,6 @@ def _columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
                 # Of two values, the share of one follows from that of the other.
                 fact = category if len(values) == 2 else text
                 yield "share", category_verb(category, value), fact
-    elif block.kind == "degree":
-        yield "share", "have no neighbors", "isolated nodes"
-        n_bins = len(block.names) - 2  # 1, 2 to 3, 4 to 7, ...
-        for i in range(n_bins):
-            range_ = f"{2**i} to {2 ** (i + 1) - 1} neighbors" if i else "1 neighbor"
-            range_ = f"{2**i} or more neighbors" if i == n_bins - 1 else range_
-            yield "share", f"have {range_}", "degrees"
-        yield ()
-    elif block.kind == "random_walk":
-        for n in STEPS:  # those of two edges say nothing but degrees
-            yield ("walk", f"{n} {schema.words.edges}", "walks") if n > 2 else ()
-        for n in STEPS if block.directed else ():
-            yield "walk", f"{n} {schema.words.edges} along their directions", "walks"
     elif block.kind == "edge":
         yield from _edge_columns_in_words(block, schema)
     elif block.kind in ("attribute", "raw_attribute"):
@@ -87,7 +80,7 @@ def _columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
             yield "mean", name, f"node {name}"
         for name in names if block.indicates else ():
             yield "missing", name, f"node {name} missing"
-    else:  # projections and constants
+    else:  # degrees, random walks, projections and constants
         for _ in block.names:
             yield ()
 
@@ -116,8 +109,8 @@ def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
 
 def feature_words(
     feature: Feature, own: float, known: np.ndarray, n: int, words: Words, others: str
-) -> str:
-    """A reason: the mean of a node feature, and those of the known graphs.
+) -> tuple[str, str]:
+    """A reason: the mean of a node feature, and what is usual.
 
     Parameters
     ----------
@@ -132,57 +125,56 @@ def feature_words(
         What the known graphs are called.
     """
     form, what, k = feature.form, feature.words, round(own * n)
-    number, known_range = usually(own, known, percent=form in ("share", "missing", "walk"))
+    number, usual = usually(own, known, percent=form in ("share", "missing"))
     n_have = np.count_nonzero(known > 0)
     have = f"{n_have} of {len(known)} {others} have"
     if form == "share":
         verb, _, rest = what.partition(" ")
         if not k:
-            return f"no {words.node} {ONE[verb]} {rest}; {have} one"
-        if not n_have and feature.fact not in ("degrees", "isolated nodes"):
+            return f"no {words.node} {ONE[verb]} {rest}; {have} one", ""
+        if not n_have:
             value = f"{'no ' if verb == 'lack' else ''}{rest} ({k} of {words.counted(n, 'node')})"
-            return f"never seen in {len(known)} {others}: {value}"
+            return f"never seen in {len(known)} {others}: {value}", ""
         verb = ONE[verb] if k == 1 else verb
-        return f"{k} of {words.counted(n, 'node')} ({number}) {verb} {rest}; usually {known_range}"
+        return f"{k} of {words.counted(n, 'node')} ({number}) {verb} {rest}", usual
     if form == "missing":
         of = words.counted(n, feature.of) + feature.kind
         only = "only " if k and own < np.nanmedian(known) else ""
-        return f"{what} is missing at {only}{k or 'none'} of {of} ({number}); usually {known_range}"
-    if form == "walk":
-        return f"{number} of random trips over {what} end where they began; usually {known_range}"
+        return f"{what} is missing at {only}{k or 'none'} of {of} ({number})", usual
     if form == "count":
         if not k:
-            return f"no {words.edge}{feature.kind}; {have} one"
+            return f"no {words.edge}{feature.kind}; {have} one", ""
         edges = words.counted(k, "edge") + feature.kind
-        return f"{edges}, {number} per {words.node}; usually {known_range}"
+        return f"{edges}, {number} per {words.node}", usual
     of = words.nodes if feature.of == "node" else words.edges + feature.kind
-    return f"average {what} of {of}: {number}; usually {known_range}"
+    return f"average {what} of {of}: {number}", usual
 
 
-def as_fact(text: str) -> str:
-    """A reason as one of several facts in a sentence: "7 nodes (usually 5 to 6)"."""
-    text = re.sub(r", and \d+ more$", ", ...", text)
-    return re.sub(r"; ((?:usually|higher than|lower than) [^;']*)$", r" (\1)", text)
-
-
-def in_two_lines(start: str, names: Sequence[str]) -> tuple[str, str]:
+def in_two_lines(
+    start: str, names: Sequence[str], between: str = ", ", end: str = ""
+) -> tuple[str, str]:
     """A reason with as many names as fit in two lines, and with all; "" if these are all.
 
     Parameters
     ----------
     start : str
     names : sequence of str
-        At least one.
+    between : str, default=", "
+        What is written between names.
+    end : str, default=""
     """
-    whole = start + ", ".join(names)
+    start, *names, end = map(printable, (start, *names, end))
+    whole = start + between.join(names) + end
     if len(whole) <= LONGEST:
         return whole, ""
     for k in range(len(names) - 1, 0, -1):
-        text = f"{start}{', '.join(names[:k])}, and {len(names) - k} more"
+        text = f"{start}{between.join(names[:k])}{between}and {len(names) - k} more{end}"
         if len(text) <= LONGEST:
             return text, whole
-    more = f", and {len(names) - 1} more" if len(names) > 1 else ""
-    return start + shown(names[0], LONGEST - len(start + more) - 3) + more, whole
+    if not names:
+        return shown(whole, LONGEST - 3), whole
+    end = f"{between}and {len(names) - 1} more{end}" if len(names) > 1 else end
+    return shown(start + names[0], LONGEST - len(end) - 3) + end, whole
 
 
 def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts, words: Words) -> list[str]:

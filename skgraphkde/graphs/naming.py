@@ -112,7 +112,7 @@ def usual_range(known: np.ndarray) -> np.ndarray:
 
 
 def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[str, str]:
-    """A number and the range of nine in ten known ones, in words; of all, if it is beyond these.
+    """A number, and what is usual: the range of nine in ten known ones, and the end it is beyond.
 
     Parameters
     ----------
@@ -125,18 +125,20 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
     Examples
     --------
     >>> usually(20, np.arange(10)), usually(8, np.arange(3, 10))
-    (('20', '0 to 9, never more'), ('8', '3 to 9'))
+    (('20', 'usually 0 to 9, never more'), ('8', 'usually 3 to 9'))
     """
     own_text, text = usual(own, *usual_range(known), percent=percent)
+    usually = f"usually {text}"
     if text == "none":  # no number is known
-        return own_text, text
+        return own_text, usually
     least, most = np.nanmin(known), np.nanmax(known)
     end, more, at = (most, "more", "at most") if own > most else (least, "less", "at least")
     if least <= own <= most or np.isclose(own, end, ROUNDING, 0):
-        return own_text, text
-    end_text = usual(own, end, end, percent=percent)[1]
+        return own_text, usually
+    finer_text, end_text = usual(own, end, end, percent=percent)
+    own_text = max(own_text, finer_text, key=len)
     beyond = f"never {more}" if end_text in text.split(" to ") else f"{at} {end_text}"
-    return own_text, f"{text}, {beyond}"
+    return own_text, f"{usually}, {beyond}"
 
 
 def legible(value: Any) -> str:
@@ -208,18 +210,6 @@ def listed(names: Sequence[Any], most: int = 5) -> str:
     """
     more = [f"and {len(names) - most} more"] if len(names) > most else []
     return ", ".join([*map(shown, names[:most]), *more])
-
-
-def known_name(names: Sequence[str] | None, i: int) -> str:
-    """A known graph in a sentence: its name in quotes, or its position.
-
-    Parameters
-    ----------
-    names : sequence of str or None
-        Of the known graphs.
-    i : int
-    """
-    return repr(shown(names[i])) if names and names[i] else f"known graph {i}"
 
 
 # -- words -----------------------------------------------------------------------------------------

@@ -153,5 +153,6 @@ class Confirmed(View):
             mean = statistics.subjects[j]  # which is plainer than a deviation
             k = mean if is_odd[mean] else j
             about = statistics.names_[k], statistics.forms_[k]
-            said[mean] = in_words(*about, rows[:, k].tolist(), known[:, k])
+            reason = Reason("", *in_words(*about, rows[:, k].tolist(), known[:, k]))
+            said[mean] = reason.text
         return "; ".join(said.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import combinations
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -20,7 +21,7 @@ from skgraphkde.graphs.naming import category_text, number, usual, usual_range, 
 from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
-from skgraphkde.views.categories import Vocabulary, compared_words, edge_words, means, places
+from skgraphkde.views.categories import Vocabulary, edge_words, means, places
 from skgraphkde.views.rows import Whitening, check_size, folds, winsorized
 
 # A tree looks at all of the points if they have more columns, which a matrix product does faster.
@@ -40,10 +41,10 @@ RELATIVE_ROUNDING = 2e-6
 
 # Shares of missing numbers that deviate less from the mean, in standard deviations, are usual.
 USUAL_DEVIATION = 2.5
-# Digits of single numbers, as in tables of pages.
-DIGITS = 6
 # A number is that of another beside it, as far as ranges are written, if they differ by less.
 ALIKE = 1e-3
+# Two numbers are told that are so far from those of all others together, in deviations.
+FAR_APART = 1.0
 # Rows of the shares of missing numbers.
 GAPS = "gaps"
 
@@ -286,6 +287,13 @@ class Numbers(View):
         is_missing = np.isnan(values)
         is_odd = np.where(is_missing, ~may_lack, ~((low <= values) & (values <= high)))
         told = np.flatnonzero(is_odd if is_odd.any() else ~is_odd).tolist()
+        if len(told) > 1 and not (is_odd | is_missing).any():  # the two least seen together
+            apart = np.nan_to_num(np.abs(others - values) / points.scale[: len(values)], nan=np.inf)
+            pairs = map(list, combinations(told, 2))
+            two = max(pairs, key=lambda two: np.hypot(*apart[:, two].T).min())
+            distances = np.hypot(*apart[:, two].T)
+            if len(told) == 2 or distances.min() >= FAR_APART:
+                told, nearest = two, others[distances.argmin()]
         place, part = int(rows.elements[row]), rows.part
         like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
         if len(points.kinds):
@@ -294,40 +302,46 @@ class Numbers(View):
             like = f"of its kind{kind}" if code else f"{some} less common kinds"
         said, ranges = [], []
         for j in told:
-            _, known_range = usual(values[j], low[j], high[j])
+            own, known_range = usual(values[j], low[j], high[j])
+            known_range = f"usually {known_range}"
             if len(told) == 1:
-                _, known_range = usually(values[j], others[:, j])
+                own, known_range = usually(values[j], others[:, j])
             if not code or self._finer(part):
                 known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} {like}"
-            own = "missing" if is_missing[j] else number(values[j], DIGITS)
-            said.append(f"{rows.names[j]} {own}")
+            said.append(f"{rows.names[j]} {'missing' if is_missing[j] else own}")
             never = (
                 f"never so in {len(self.references_) - (unusual.own >= 0):,} other {words.graphs}"
             )
-            ranges.append(never if is_missing[j] else f"usually {known_range}")
+            ranges.append(never if is_missing[j] else known_range)
         where, names = self._where(graph, rows, place, node_names), [rows.names[j] for j in told]
-        about = tuple(f"{part} {name}" for name in names)
+        about, range_ = tuple(f"{part} {name}" for name in names), ""
         if is_odd.any() and len(said) == 1:
-            text = f"{said[0]} {where}; {ranges[0]}"
+            text, range_ = f"{said[0]} {where}", ranges[0]
         elif is_odd.any():
             both = (f"{own} ({known})" for own, known in zip(said, ranges, strict=True))
             text = f"{', '.join(both)} {where}"
         elif is_missing[told].any():
             names = [rows.names[j] for j in np.flatnonzero(is_missing).tolist()]
-            text = f"{' and '.join(names)} missing {where}; usually given"
+            text, range_ = f"{' and '.join(names)} missing {where}", "usually given"
             about = tuple(f"{part} {name}" for name in names)
+        elif len(said) == 1:
+            [own], of_others = values, others[~np.isnan(others)]
+            ends = of_others[of_others <= own].max(), of_others[of_others >= own].min()
+            if np.isclose(own, [*ends, *low, *high], ALIKE).any():
+                return Reason(names[0], "")
+            (text, below), (text_, above) = (usual(own, end, end) for end in ends)
+            text = f"{names[0]} {max(text, text_, key=len)} {where}"
+            range_ = f"{len(of_others)} {like} have at most {below}, or {above} and more"
+        elif len(said) > 2:
+            text = f"each of {len(said)} numbers {where} is usual"
+            range_ = f"none of {len(others)} {like} has about the same"
+            about = (f"{part}s together",)
         else:
-            why = "each number is usual, their combination is not"
-            if len(said) == 1:
-                [own], of_others = values, others[~np.isnan(others)]
-                below, above = of_others[of_others <= own].max(), of_others[of_others >= own].min()
-                nearest = usual(own, below, above)[1].replace(" to ", " and ")
-                near = f"nearest of {len(of_others)} {like}: {nearest}"
-                why = f"in the usual range, but in a gap; {near}"
-                if np.isclose(own, [below, above, *low[told], *high[told]], ALIKE).any():
-                    return Reason(", ".join(names), "")
-            text, about = f"{', '.join(said)} {where}: {why}", (f"{part}s together",)
-        return Reason(", ".join(names), text, *places(graph, part, np.array([place])), about)
+            text = f"{' with '.join(said)} {where}: each is usual, both together are not"
+            near = " with ".join(f"{rows.names[j]} {number(nearest[j])}" for j in told)
+            range_, about = f"nearest of {len(others)} {like}: {near}", (f"{part}s together",)
+        at = places(graph, part, np.array([place]))
+        return Reason(", ".join(names), text, range_, *at, about)
 
     def _where(
         self, graph: GraphBatch, rows: _Rows, place: int, node_names: Sequence[Any] | None
@@ -341,23 +355,14 @@ class Numbers(View):
         if rows.part == "graph":
             return f"of the {words.graph}"
         if rows.part == "node":
-            return f"of {words.node} {self._node_words(graph, place, node_names)}"
+            return f"of {words.node} {self.vocabulary_.node_words(graph, place, node_names)}"
         edge = words.edge
         if graph.edge_labels is not None:
             value = graph.edge_label_names[int(graph.edge_labels[place])]
             edge = edge_words(graph.schema.edge_categories, value, edge)
         ends = int(graph.source_of_arc[place]), int(graph.adjacency.indices[place])
-        a, b = (self._node_words(graph, end, node_names) for end in ends)
+        a, b = (self.vocabulary_.node_words(graph, end, node_names) for end in ends)
         return f"of {edge} from {a} to {b}" if graph.directed else f"of {edge} between {a} and {b}"
-
-    def _node_words(self, graph: GraphBatch, node: int, names: Sequence[Any] | None) -> str:
-        """The id of a node, and its label, or what it is a step of."""
-        called = str(node if names is None else names[node])
-        if graph.labels is None:
-            return called
-        name = self.vocabulary_.named
-        value = graph.values_by_category("node")[name][graph.labels[node]]
-        return called if str(value) == called else f"{called} ({compared_words([name], value)})"
 
     def _finer(self, part: str) -> list[str]:
         """Categories of nodes within which numbers are compared, but for that which is named."""

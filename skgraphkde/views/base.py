@@ -111,11 +111,18 @@ class Reason(NamedTuple):
     """The words for an unusual property of one graph, with nodes and edges by their positions."""
 
     what: str
-    text: str  # "": none, after all
+    statement: str  # "": none, after all
+    usual: str = ""  # what others have: "usually 5 to 6"
     nodes: tuple[int, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
     about: tuple[str, ...] = ()  # the facts, if not `what`; weaker reasons for them are left out
-    more: str = ""  # the whole text, if that is longer than two lines
+    names: tuple[str, ...] = ()  # they end the statement, as many of them as fit in two lines
+
+    @property
+    def text(self) -> str:
+        """The whole sentence: "7 nodes; usually 5 to 6"."""
+        statement = self.statement + ", ".join(self.names)
+        return f"{statement}; {self.usual}" if self.usual else statement
 
 
 class View(Specification):
@@ -269,8 +276,8 @@ class View(Specification):
         -------
         Reason
         """
-        own, known_range = usually(0.0 - unusual.values[0], 0.0 - known)  # not -0.0
-        return Reason(self.name, f"{self.name} {own}; usually {known_range}")
+        own, usual = usually(0.0 - unusual.values[0], 0.0 - known)  # not -0.0
+        return Reason(self.name, f"{self.name} {own}", usual)
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what is computed when it is first needed.

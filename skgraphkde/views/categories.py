@@ -267,6 +267,16 @@ class Vocabulary:
         [name], [value] = names, values
         return compared_words(names, value) if name == self.named else category_text(name, value)
 
+    def node_words(self, graph: GraphBatch, node: int, names: Sequence[Any] | None) -> str:
+        """The id of a node of a batch of one graph, and its label, or what it is a step of."""
+        called = str(node if names is None else names[node])
+        if graph.labels is None:
+            return called
+        value = graph.values_by_category("node")[self.named][graph.labels[node]]
+        return (
+            called if str(value) == called else f"{called} ({compared_words([self.named], value)})"
+        )
+
     def value_keys(self, graphs: GraphBatch, i: int) -> np.ndarray:
         """Color of each node by one of its categories.
 

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import frozen
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import known_name, usual_range, usually
+from skgraphkde.graphs.naming import usually
 from skgraphkde.graphs.refinement import factorize, messages, refined
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
@@ -233,6 +233,12 @@ class ComparedNeighborhoods(NeighborhoodView):
         counts = others.shared(NeighborhoodCounts, known)
         return self._distances_to(known, counts, context)
 
+    def properties(
+        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
+    ) -> list[Property]:
+        """None: how similar graphs are says nothing to people."""
+        return []
+
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
     ) -> np.ndarray:
@@ -240,8 +246,8 @@ class ComparedNeighborhoods(NeighborhoodView):
         raise NotImplementedError(f"{type(self).__name__} has no distances between graphs")
 
 
-def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the nearest references of graphs, without the graphs themselves.
+def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> np.ndarray:
+    """Mean distance of graphs to their k nearest references, without the graphs themselves.
 
     Parameters
     ----------
@@ -254,15 +260,11 @@ def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray,
 
     Returns
     -------
-    mean : ndarray of shape (n_graphs,)
-        Mean distance to the k nearest references.
-    first : ndarray of shape (n_graphs,), int
-        Index of the nearest one.
+    ndarray of shape (n_graphs,)
     """
     is_own = own >= 0
     distances[np.flatnonzero(is_own), own[is_own]] = np.inf
-    mean = np.partition(distances, k - 1, axis=1)[:, :k].mean(axis=1)
-    return mean, distances.argmin(axis=1)
+    return np.partition(distances, k - 1, axis=1)[:, :k].mean(axis=1)
 
 
 @compiled
@@ -472,14 +474,18 @@ class Novelty(NeighborhoodView):
         """Number of nodes in new neighborhoods, see :meth:`View.reason`."""
         new_from = self.new_from(np.array([unusual.own]), context)
         new = np.flatnonzero(new_from <= self.radius)
-        words, share = graph.schema.words, usually(len(new) / len(new_from), known, percent=True)
+        words = graph.schema.words
+        share, usual = usually(len(new) / len(new_from), known, percent=True)
+        first = new[np.argsort(new_from[new], kind="stable")][:LISTED].tolist()
+        node = self.neighborhoods_.vocabulary.node_words(graph, first[0], node_names)
+        n = int(new_from[first[0]])
+        within = f"within {words.counted(n, 'edge')} of" if n else "at"
         have = "has something around it" if len(new) == 1 else "have something around them"
         text = (
-            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share[0]}) {have} that no "
-            f"other {words.graph} has; usually {share[1]}"
+            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share}) {have} that no other "
+            f"{words.graph} has, first {within} {words.node} {node}"
         )
-        first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
-        return Reason(unusual.what, text, tuple(first.tolist()), about=("neighborhoods",))
+        return Reason(unusual.what, text, usual, tuple(first), about=("neighborhoods",))
 
 
 class Tanimoto(ComparedNeighborhoods):
@@ -512,13 +518,8 @@ class Tanimoto(ComparedNeighborhoods):
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Similarity to the most similar reference, in [0, 1], see :meth:`View.scores`."""
-        return self._most_similar(own, context)[0]
-
-    def _most_similar(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
-        """Similarity to the most similar reference, and its index."""
         distances = self._distances_to(self.neighborhoods_, self.counts_, context)
-        distances, index = nearest(distances, own, 1)
-        return 1 - distances, index
+        return 1 - nearest(distances, own, 1)
 
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
@@ -527,30 +528,6 @@ class Tanimoto(ComparedNeighborhoods):
         shared, _ = known.in_common(graphs, numbers, known.columns)
         totals = len(numbers) * graphs.n_nodes_per_graph
         return 1 - shared / (totals[:, np.newaxis] + known.totals - shared)
-
-    def properties(
-        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
-    ) -> list[Property]:
-        """Dissimilarity to the most similar reference, see :meth:`View.properties`."""
-        return [Property("neighborhoods", self.name, 1 - scores, 0.5 / graphs.n_nodes_per_graph)]
-
-    def reason(
-        self,
-        graph: GraphBatch,
-        unusual: Property,
-        known: np.ndarray,
-        context: Context,
-        node_names: Sequence[Any] | None = None,
-    ) -> Reason:
-        """The most similar reference and the similarity, see :meth:`View.reason`."""
-        score, index = self._most_similar(np.array([unusual.own]), context)
-        share, known_range = usually(score[0], 1 - known, percent=True)
-        name = known_name(self.references_.names, int(index[0]))
-        text = (
-            f"{share} of surroundings in common with the most similar {graph.schema.words.graph}, "
-            f"{name}; usually {known_range}"
-        )
-        return Reason(self.name, text, about=("neighborhoods",))
 
 
 class Neighbors(ComparedNeighborhoods):
@@ -596,7 +573,7 @@ class Neighbors(ComparedNeighborhoods):
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Minus the mean distance to the nearest references, see :meth:`View.scores`."""
         distances = self._distances_to(self.neighborhoods_, self.counts_, context)
-        return -nearest(distances, own, min(self.n_neighbors, self.counts_.n_references - 1))[0]
+        return -nearest(distances, own, min(self.n_neighbors, self.counts_.n_references - 1))
 
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
@@ -604,29 +581,3 @@ class Neighbors(ComparedNeighborhoods):
         numbers = context.shared(neighborhoods.numbers)
         shared, n_kinds = known.in_common(context.graphs, numbers, known.column_sets)
         return np.sqrt(n_kinds[:, np.newaxis] + known.n_kinds - 2 * shared)
-
-    def properties(
-        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
-    ) -> list[Property]:
-        """Mean distance to the nearest references, see :meth:`View.properties`."""
-        return [Property("neighborhoods", self.name, -scores, np.full(len(graphs), 0.5))]
-
-    def reason(
-        self,
-        graph: GraphBatch,
-        unusual: Property,
-        known: np.ndarray,
-        context: Context,
-        node_names: Sequence[Any] | None = None,
-    ) -> Reason:
-        """How many neighborhoods differ, see :meth:`View.reason`."""
-        n, known, words = round(unusual.values[0] ** 2), np.rint(known**2), graph.schema.words
-        low, high = usual_range(known)
-        if low <= n <= high:  # as far as it is written
-            return Reason(self.name, "")
-        own, known_range = usually(n, known)
-        text = (
-            f"about {own} surroundings of {words.nodes}, near and wide, differ from the most "
-            f"similar {words.graphs}; usually {known_range}"
-        )
-        return Reason(self.name, text, about=("neighborhoods",))

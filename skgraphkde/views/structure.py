@@ -47,8 +47,8 @@ class Statistic(NamedTuple):
 
 def in_words(
     name: str, form: str, own: Sequence[float], known: np.ndarray, between: str = " and "
-) -> str:
-    """A statistic of graphs that are alike, and the range of nine in ten known graphs.
+) -> tuple[str, str]:
+    """A statistic of graphs that are alike, and what is usual.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def in_words(
         What is written between numbers.
     """
     if form == "fact":
-        return f"{'' if own[0] else 'not '}{name}, unlike nearly all others"
+        return f"{'' if own[0] else 'no '}{name}, unlike nearly all others", ""
     values = np.array(own)
     if form in ("log", "log1p"):
         values, known = (np.exp(x) - (form == "log1p") for x in (values, known))
@@ -69,7 +69,7 @@ def in_words(
     texts = [usually(x, known, percent=is_share) for x in values]
     name = f"share of {name}" if is_share else name
     numbers = between.join(dict.fromkeys(text for text, _ in texts))
-    return f"{name}: {numbers}; usually {texts[0][1]}"
+    return f"{name}: {numbers}", texts[0][1]
 
 
 class Metric:
@@ -124,7 +124,7 @@ class Metric:
         Distances are those of differences, so that copies are at distance 0.
         """
         distances = cdist(self.whitened(table), self.points)
-        return nearest(distances, np.full(len(distances), -1), min(k, len(self.points)))[0]
+        return nearest(distances, np.full(len(distances), -1), min(k, len(self.points)))
 
 
 class Statistics(View):
@@ -336,16 +336,17 @@ class Statistics(View):
         """The statistic and those of the references, see :meth:`View.reason`."""
         what, statistic = unusual.what, context.shared(structure)[unusual.place]
         share, n, words = float(unusual.values[0]), graph.n_nodes, graph.schema.words
-        own, known_range = usually(share, known, percent=True)
-        text = in_words(statistic.name, statistic.form, [share], known)
+        own, usual = usually(share, known, percent=True)
         if statistic.form == "nodes":
-            text = f"{round(share * n)} of {n} {statistic.name} ({own}); usually {known_range}"
-        if what == "triangles":
+            text = f"{round(share * n)} of {n} {statistic.name} ({own})"
+        elif what == "triangles":
             k = int(triangles(graph.underlying).sum())
             noun = "triangle" if k == 1 else "triangles"
             count = f"{k} {noun} (three {words.nodes} all linked)"
-            text = f"{count}, {own} of what the {words.edges} allow; usually {known_range}"
-        return Reason(what, text, about=("edges" if what == "rounds" else what,))
+            text = f"{count}, {own} of what the {words.edges} allow"
+        else:
+            text, usual = in_words(statistic.name, statistic.form, [share], known)
+        return Reason(what, text, usual, about=("edges" if what == "rounds" else what,))
 
 
 def structure(graphs: GraphBatch) -> list[Statistic]:
@@ -381,8 +382,7 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
         Statistic("average number of neighbors", mean(degrees), node),
         Statistic(
             f"how much numbers of neighbors differ among {words.nodes}",
-            np.sqrt(np.maximum(variance, 0)),
-            node, kind="statistics", fact="degrees",
+            np.sqrt(np.maximum(variance, 0)), node,
         ),
         Statistic(
             f"most neighbors of one {words.node}", np.log1p(largest), 1 / (1 + largest.mean()),
@@ -403,8 +403,14 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
             f"{words.nodes} without neighbors", mean(degrees == 0), node,
             "nodes", "statistics", "isolated nodes",
         ),
-        Statistic(f"{words.nodes} with one neighbor", mean(degrees == 1), node, "nodes"),
-        Statistic(f"{words.nodes} with two neighbors", mean(degrees == 2), node, "nodes"),
+        Statistic(
+            f"{words.nodes} with one neighbor", mean(degrees == 1), node,
+            "nodes", "statistics", "degrees",
+        ),
+        Statistic(
+            f"{words.nodes} with two neighbors", mean(degrees == 2), node,
+            "nodes", "statistics", "degrees",
+        ),
     ]  # fmt: skip
     if graphs.directed:
         to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0

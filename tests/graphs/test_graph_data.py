@@ -72,7 +72,8 @@ ODD = {
     "amount": ({"amount": 1000.0}, "amount 1000 of the graph; usually .*"),
     "contradiction": (
         {"amount": 100.0, "days": -1.0},
-        "amount 100, days -1 of the graph: each number is usual, their combination is not",
+        "amount 100 with days -1 of the graph: each is usual, both together are not; nearest of "
+        r"\d+ of its kind: amount .* with days .*",
     ),
     "channel": ({"channel": "fax"}, "never seen: channel=fax"),
 }

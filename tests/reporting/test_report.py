@@ -197,7 +197,7 @@ def test_members_without_a_reason_have_what_the_group_shares(monkeypatch):
     monkeypatch.setattr(Judgement, "unusual", [])
     parsed = Parsed(skgraphkde.report(GraphKDEDetector(random_state=0).fit([*WORLDS, *STARS])))
     [row] = (x for x in parsed.rows if "5 graphs alike" in x[0])
-    shared = row[2].removeprefix("all 5: ")
+    shared = row[2].removeprefix("all 5 have ")
     assert parsed.texts["p"].count(f"It shares with its group: {shared}.") == 5
     assert "Nothing stands out clearly." in parsed.texts["p"]
 
