@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class DiscreteMeasures:
     """Weighted point clouds on common support points, one per graph.
 
@@ -35,6 +35,7 @@ class DiscreteMeasures:
     sizes: np.ndarray
     squared_norms: Any = None
     features: Any = None
+    _projected: tuple | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_clouds(cls, points: Any, ptr: np.ndarray) -> DiscreteMeasures:
@@ -97,15 +98,9 @@ class DiscreteMeasures:
         -------
         ndarray of shape (n_points, n_frequencies)
         """
-        known, products = self._projected
-        if known is None or not np.array_equal(known, frequencies):
-            products = self.points @ frequencies.astype(self.points.dtype)
-            self._projected[:] = frequencies, products
-        return products
-
-    @cached_property
-    def _projected(self) -> list:
-        return [None, None]
+        if self._projected is None or not np.array_equal(self._projected[0], frequencies):
+            self._projected = frequencies, self.points @ frequencies.astype(self.points.dtype)
+        return self._projected[1]
 
     def __len__(self) -> int:
         return len(self.sizes)
