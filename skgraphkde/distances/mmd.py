@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from skgraphkde.distances.base import Distance, FittedDistance, nearest_other
+from skgraphkde.distances.base import Distance, FittedDistance, nearest
 from skgraphkde.distances.kernels import draw_frequencies, feature_means, kernel_means, self_means
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.specification import at_least, positive_numbers
@@ -291,9 +291,9 @@ class FittedMMD(FittedDistance):
         for rows in biased._parts(sample, len(P)):
             some = P if len(rows) == len(P) else P[rows]  # all pairs at half the cost
             cross = biased.cross(some, P)
-            nearest = nearest_other(biased._combined(some, P, cross), rows)[1]
+            _, neighbor = nearest(biased._combined(some, P, cross), rows, 1)
             squared = unbiased._combined(some, P, cross)
-            are_possible.append(squared[np.arange(len(rows)), nearest] >= -SQUARED_TOL)
+            are_possible.append(squared[np.arange(len(rows)), neighbor] >= -SQUARED_TOL)
         return float(np.concatenate(are_possible).mean())
 
     def contributions(self, Z: np.ndarray, Q: DiscreteMeasures) -> np.ndarray:
