@@ -95,14 +95,11 @@ class GraphModel:
         self.reference_index, self.categories = frozen(reference_index), categories
         self.training_scores, self.learned_weights = frozen(training_scores), learned_weights
         self.log_p_values = [LogPValues(view_scores) for view_scores in training_scores]
-        if learned_weights is not None:
-            self.view_weights = learned_weights.views
-        elif len(self.views) > 1:
-            leave_one_out = np.array([x.leave_one_out() for x in self.log_p_values])
-            self.view_weights = view_weights(leave_one_out)
+        if learned_weights is None:
+            weights = view_weights(np.array([x.leave_one_out() for x in self.log_p_values]))
         else:
-            self.view_weights = np.ones(1)
-        self.view_weights = frozen(self.view_weights)
+            weights = learned_weights.views
+        self.view_weights = frozen(weights)
 
     def __getstate__(self) -> dict[str, Any]:
         # Clouds are larger than all else, and follow from it.
@@ -157,8 +154,7 @@ class GraphModel:
         self.features.check_batch(graphs, tuple(PARTS))
         for view in self.views:
             view.check_batch(graphs)
-        distances = [density.distance_ for density in self.embedding.densities]
-        limit = min(distance.largest_coordinate for distance in distances)
+        limit = min(x.distance_.largest_coordinate for x in self.embedding.densities)
         _check_range(graphs, self.features, limit)
 
     def scores(self, graphs: GraphBatch) -> np.ndarray:
@@ -420,9 +416,7 @@ def fit_model(
         for density in embedding.densities:
             density.build(embedding.encoder.out_dim, n_points, references, rng)
     with during(*shares[1:3]):
-        history: dict[str, list] = {}
-        if training is not None:
-            history = learned.train(training, embedding, graphs, rng)
+        history = {} if training is None else learned.train(training, embedding, graphs, rng)
         embedding.encoder.prepare(flows)
     with during(*shares[2:4]):
         clouds = embedding.of_references(references, of_references)
@@ -515,7 +509,7 @@ def _learned(
     rows = list(_view_scores(views[:n_others], anomalies, reference_index))
     for view, of_view in zip(nearness, scores[n_others:], strict=True):
         by_each_other = view.scores_of_anomalies()
-        rows.append(np.where(np.isnan(by_each_other), np.median(of_view), by_each_other))
+        rows.append(np.where(by_each_other == np.inf, np.median(of_view), by_each_other))
     p_values = [LogPValues(x) for x in scores]
     training = np.array([x.leave_one_out() for x in p_values])
     surprises = -np.array([f(x) for f, x in zip(p_values, rows, strict=True)]).T

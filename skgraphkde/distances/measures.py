@@ -22,7 +22,8 @@ class DiscreteMeasures:
     weights : csr_array of shape (n_measures, n_points)
         Non-negative weights; rows sum to 1.
     sizes : ndarray of shape (n_measures,)
-        Number of samples (nodes) of each measure, which the unbiased estimate needs.
+        Number of samples (nodes) of each measure, which the unbiased estimate needs. A tensor if
+        `squared_norms` are one.
     squared_norms : ndarray of shape (n_measures, n_kernels), default=None
         Means of kernels within each measure, with their bias. A distance adds them in ``embed``.
     features : ndarray of shape (n_measures, n_kernels, n_components), default=None
@@ -32,7 +33,7 @@ class DiscreteMeasures:
 
     points: Any
     weights: Any
-    sizes: np.ndarray
+    sizes: Any
     squared_norms: Any = None
     features: Any = None
     _projected: tuple | None = field(default=None, init=False, repr=False)

@@ -229,7 +229,7 @@ class FittedMMD(FittedDistance):
         Q = P if Q is None else self.embed(Q)
         return self._combined(P, Q, self.cross(P, Q))
 
-    def cross(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
+    def cross(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> Any:
         """Mean kernels between measures, shape (n_gammas, len(P), len(Q)).
 
         The mean kernel is sum_pq w_ip v_jq exp(-gamma |x_p - y_q|^2). With random features it is an
@@ -240,7 +240,7 @@ class FittedMMD(FittedDistance):
             return P.features.swapaxes(0, 1) @ Q.features.swapaxes(0, 1).swapaxes(1, 2)
         return kernel_means(P, None if Q is P else Q, self.gammas)
 
-    def norms(self, P: DiscreteMeasures) -> np.ndarray:
+    def norms(self, P: DiscreteMeasures) -> Any:
         """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
         return corrected(P.squared_norms.T, P.sizes, self.correction)
 

@@ -87,12 +87,11 @@ class Confirmed(View):
         return np.where(first < len(self.anomalies_), first, -1)
 
     def scores_of_anomalies(self) -> np.ndarray:
-        """Score each anomaly by the others, shape (n_anomalies,); NaN for the only one."""
+        """Score each anomaly by the others, shape (n_anomalies,); infinite for the only one."""
         nobody = np.full(len(self.anomalies_), -1)
         distances = self.view.distances(self._context, self._context, nobody)
         np.fill_diagonal(distances, np.inf)
-        scores = distances.min(axis=1)
-        return np.where(np.isfinite(scores), scores, np.nan)
+        return distances.min(axis=1)
 
     # -- reasons -----------------------------------------------------------------------------------
 

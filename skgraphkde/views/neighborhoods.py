@@ -207,6 +207,8 @@ class ComparedNeighborhoods(NeighborhoodView):
         Those of the references, which views of the same radius share.
     """
 
+    has_distances: ClassVar[bool] = True
+
     references_: GraphBatch
     counts_: NeighborhoodCounts
 
@@ -470,7 +472,6 @@ class Tanimoto(ComparedNeighborhoods):
     """
 
     summary = "The share of surroundings in common with the most similar known graph."
-    has_distances: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -545,7 +546,6 @@ class Neighbors(ComparedNeighborhoods):
     """
 
     summary = "Differences from the nearest known graphs: surroundings that only one of both has."
-    has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {
         **NeighborhoodView._parameter_constraints,
         "n_neighbors": [at_least(1, Integral)],
