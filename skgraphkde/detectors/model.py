@@ -24,9 +24,9 @@ from skgraphkde.graphs.copies import sample_by_content
 from skgraphkde.graphs.problems import called
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.learned.contrastive import Contrastive
-from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
+from skgraphkde.propagation import Encoder, MessageFlow
 from skgraphkde.views.anomalies import ITSELF, Confirmed
-from skgraphkde.views.base import Clouds, Context, View
+from skgraphkde.views.base import Context, View
 from skgraphkde.views.categories import CategoryCounts
 from skgraphkde.views.embedding import Embedding
 from skgraphkde.views.structure import Statistics
@@ -54,28 +54,27 @@ class GraphModel:
 
     Parameters
     ----------
-    features : NodeFeatures
-        Fitted features.
-    encoder : FittedEncoder
-        Encoder in double precision and evaluation mode.
     views : sequence of View
         Fitted views.
-    references : GraphBatch
-        The references: the training graphs in their order, or a selection of them.
+    context : Context
+        Of the references: the training graphs in their order, or a selection of them.
     reference_index : ndarray of shape (n_references,), int
         Positions of the references among the training graphs.
     categories : CategoryCounts
         Nodes and edges of all training graphs by their categories.
     training_scores : ndarray of shape (n_views, n_training_graphs)
         Leave-one-out scores of the training graphs in each view.
-    clouds : dict of Density -> DiscreteMeasures
-        Clouds of the references, by density. Files and pickles omit them.
     learned_weights : LearnedWeights, default=None
         Weights of the views that were learned from verdicts. None: they follow from
         `training_scores`.
 
     Attributes
     ----------
+    references : GraphBatch
+    embedding : Embedding
+        The fitted `features`, the `encoder`, and the views that are densities.
+    clouds : dict of Density -> DiscreteMeasures
+        Clouds of the references, by density. Files and pickles omit them.
     view_weights : ndarray of shape (n_views,)
         Weights of the views' log p-values in the score, see
         :func:`~skgraphkde.combination.view_weights`, or those that were learned.
@@ -83,30 +82,25 @@ class GraphModel:
 
     def __init__(
         self,
-        features: NodeFeatures,
-        encoder: FittedEncoder,
         views: Sequence[View],
-        references: GraphBatch,
+        context: Context,
         reference_index: np.ndarray,
         categories: CategoryCounts,
         training_scores: np.ndarray,
-        clouds: Clouds,
         learned_weights: LearnedWeights | None = None,
     ) -> None:
-        self.features, self.encoder, self.views = features, encoder, tuple(views)
-        self.references, self.clouds, self.categories = references, clouds, categories
-        self.reference_index, self.training_scores = reference_index, training_scores
-        self.learned_weights = learned_weights
-        densities = [view for view in self.views if view.uses_points]
-        self.embedding = Embedding(features, encoder, densities)
+        self.views, self.embedding = tuple(views), context.embedding
+        self.features, self.encoder = self.embedding.features, self.embedding.encoder
+        self.references, self.clouds = context.graphs, context.clouds
+        self.reference_index, self.categories = reference_index, categories
+        self.training_scores, self.learned_weights = training_scores, learned_weights
         self.log_p_values = [LogPValues(view_scores) for view_scores in training_scores]
-        if learned_weights is not None:
-            self.view_weights = learned_weights.views
-        elif len(self.views) > 1:
-            leave_one_out = np.array([x.leave_one_out() for x in self.log_p_values])
-            self.view_weights = view_weights(leave_one_out)
+        if learned_weights is None:
+            self.view_weights = view_weights(
+                np.array([x.leave_one_out() for x in self.log_p_values])
+            )
         else:
-            self.view_weights = np.ones(1)
+            self.view_weights = learned_weights.views
 
     def __getstate__(self) -> dict[str, Any]:
         # Clouds are larger than all else, and follow from it.
@@ -116,11 +110,6 @@ class GraphModel:
         vars(self).update(state)
         flows = self.embedding.flows(self.references)
         self.clouds = self.embedding.of_references(self.references, flows)
-        if self.confirmed is not None:
-            anomalies = self.context(self.confirmed.anomalies_)
-            for view in self.views:
-                if isinstance(view, Confirmed):
-                    view.place(anomalies)
 
     @property
     def view_names(self) -> tuple[str, ...]:
@@ -135,11 +124,6 @@ class GraphModel:
     def first(self, kind: type[AnyView]) -> AnyView | None:
         """First view of a class, or None."""
         return next((view for view in self.views if isinstance(view, kind)), None)
-
-    @property
-    def confirmed(self) -> Confirmed | None:
-        """The first view of the confirmed anomalies; None unless verdicts were given."""
-        return self.first(Confirmed)
 
     @property
     def reference_scores(self) -> np.ndarray:
@@ -169,8 +153,7 @@ class GraphModel:
         self.features.check_batch(graphs, tuple(PARTS))
         for view in self.views:
             view.check_batch(graphs)
-        distances = [density.distance_ for density in self.embedding.densities]
-        limit = min(distance.largest_coordinate for distance in distances)
+        limit = min(x.distance_.largest_coordinate for x in self.embedding.densities)
         _check_range(graphs, self.features, limit)
 
     def scores(self, graphs: GraphBatch) -> np.ndarray:
@@ -209,25 +192,17 @@ class GraphModel:
         -------
         ndarray of shape (n_views, n_graphs)
         """
-        own = np.full(len(graphs), -1) if own is None else own
         context = self.context(graphs) if context is None else context
-        index = self.reference_index
-        return _view_scores(self.views, self.embedding, context, own, index)
+        return _view_scores(self.views, context, self.reference_index, own)
 
     def log_densities(
-        self,
-        graphs: GraphBatch,
-        *,
-        own: np.ndarray | None = None,
-        embedding: Embedding | None = None,
+        self, graphs: GraphBatch, *, embedding: Embedding | None = None
     ) -> np.ndarray:
         """Log densities of graphs under each density, as :meth:`view_scores`.
 
         Parameters
         ----------
         graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), default=None
-            As for :meth:`view_scores`.
         embedding : Embedding, default=None
             Embedding of the graphs, in place of that of the model.
 
@@ -235,10 +210,9 @@ class GraphModel:
         -------
         ndarray of shape (n_densities, n_graphs)
         """
-        own = np.full(len(graphs), -1) if own is None else own
         embedding = self.embedding if embedding is None else embedding
         context = Context(graphs, embedding, self.clouds)
-        return _view_scores(embedding.densities, embedding, context, own, self.reference_index)
+        return _view_scores(embedding.densities, context, self.reference_index)
 
     def context(self, graphs: GraphBatch) -> Context:
         """Context of one call on some graphs."""
@@ -431,88 +405,87 @@ def fit_model(
     """
     shares = FIT_SHARES if training is None else TRAINING_SHARES
     with during(*shares[:2]):
-        features = features.fit(graphs)
-        seed = int(rng.randint(2**31)) if encoder.is_random else None
-        n_relations = features.edge_groups_.n_relations
-        fitted_encoder = encoder.build(features.n_features_out_, n_relations, seed)
-        densities = [view for view in views if view.uses_points]
-        embedding = Embedding(features, fitted_encoder, densities)
+        embedding = _embedding(graphs, features, encoder, views, rng)
         flows = embedding.flows(graphs)
         most = MOST_REFERENCES if max_references == "auto" else max_references
-        chosen = sample_by_content(graphs, len(graphs) if most is None else int(most))
-        are_all = len(chosen) == len(graphs)
-        references = graphs[chosen]
+        index = sample_by_content(graphs, len(graphs) if most is None else int(most))
+        references, are_all = graphs[index], len(index) == len(graphs)
         of_references = flows if are_all else embedding.flows(references)
         n_points = len(np.unique(np.concatenate([flow.colors for flow in of_references])))
-        for density in densities:
-            density.build(fitted_encoder.out_dim, n_points, references, rng)
+        for density in embedding.densities:
+            density.build(embedding.encoder.out_dim, n_points, references, rng)
     with during(*shares[1:3]):
-        history: dict[str, list] = {}
-        if training is not None:
-            history = learned.train(training, embedding, graphs, rng)
-        fitted_encoder.prepare(flows)
+        history = {} if training is None else learned.train(training, embedding, graphs, rng)
+        embedding.encoder.prepare(flows)
     with during(*shares[2:4]):
         clouds = embedding.of_references(references, of_references)
     context = Context(references, embedding, clouds, clouds)
     of_all = context if are_all else Context(graphs, embedding, clouds)
     with during(*shares[3:5]):
         for view in progress(views):
-            if view.uses_all_graphs:
-                view.fit(graphs, of_all)
-            else:
-                view.fit(references, context)
-    given = views
+            known = of_all if view.uses_all_graphs else context
+            view.fit(known.graphs, known)
     if anomalies is not None:
         of_anomalies = Context(anomalies, embedding, clouds)
-        views = [*given, *_confirmed(given, of_anomalies)]
+        views = [*views, *_nearness(views, of_anomalies)]
     with during(*shares[4:]):
-        scores = _leave_one_out(views, features, embedding, of_all, chosen)
+        scores = _leave_one_out(views, of_all, index)
     weights = None
     if anomalies is not None:
-        unknown = np.full(len(anomalies), -1)
-        rows = _view_scores(given, embedding, of_anomalies, unknown, chosen)
-        judged = np.zeros(len(graphs), dtype=bool) if judged is None else judged
-        weights = _learned(views, scores, rows, judged)
+        weights = _learned(views, scores, of_anomalies, index, judged)
     by_label = graphs.labels is not None
     with_edges = by_label or graphs.edge_labels is not None
     categories = of_all.shared(CategoryCounts.of, by_label, with_edges)
-    known = references, chosen, categories
-    model = GraphModel(features, fitted_encoder, views, *known, scores, clouds, weights)
-    return model, history
+    return GraphModel(views, context, index, categories, scores, weights), history
 
 
-def _confirmed(views: Sequence[View], anomalies: Context) -> list[View]:
+def _embedding(
+    graphs: GraphBatch,
+    features: NodeFeatures,
+    encoder: Encoder,
+    views: Sequence[View],
+    rng: np.random.RandomState,
+) -> Embedding:
+    """Fit the features, and build the encoder, before it is trained."""
+    features = features.fit(graphs)
+    seed = int(rng.randint(2**31)) if encoder.is_random else None
+    n_relations = features.edge_groups_.n_relations
+    fitted_encoder = encoder.build(features.n_features_out_, n_relations, seed)
+    return Embedding(features, fitted_encoder, [view for view in views if view.uses_points])
+
+
+def _nearness(views: Sequence[View], anomalies: Context) -> list[Confirmed]:
     """Views of the nearness to confirmed anomalies, one for each view that has distances."""
     statistics = next((view for view in views if isinstance(view, Statistics)), None)
-    return [Confirmed.of(view, statistics, anomalies) for view in views if view.has_distances]
+    nearness = [Confirmed(view, statistics) for view in views if view.has_distances]
+    return [view.fit(anomalies.graphs, anomalies) for view in nearness]
 
 
 def _leave_one_out(
-    views: Sequence[View],
-    features: NodeFeatures,
-    embedding: Embedding,
-    context: Context,
-    reference_index: np.ndarray,
+    views: Sequence[View], context: Context, reference_index: np.ndarray
 ) -> np.ndarray:
     """Scores of all training graphs, each by the others, shape (n_views, n_graphs)."""
-    graphs, densities = context.graphs, embedding.densities
-    own = np.arange(len(graphs))
-    scores = _view_scores(views, embedding, context, own, reference_index)
+    graphs, embedding = context.graphs, context.embedding
+    scores = _view_scores(views, context, reference_index, np.arange(len(graphs)))
     # A category that only one graph has is unseen when that graph is left out.
-    forgetful, has_own_category = features.without_own_values(graphs)
+    forgetful, has_own_category = embedding.features.without_own_values(graphs)
     some = np.flatnonzero(has_own_category)
     if len(some):
-        without = Embedding(forgetful, embedding.encoder, densities)
+        without = Embedding(forgetful, embedding.encoder, embedding.densities)
         of_some = Context(graphs[some], without, context.known)
-        left_out = _view_scores(densities, without, of_some, some, reference_index)
-        for density, of_density in zip(densities, left_out, strict=True):
+        left_out = _view_scores(without.densities, of_some, reference_index, some)
+        for density, of_density in zip(without.densities, left_out, strict=True):
             scores[views.index(density), some] = of_density
     finite(scores.T)  # a row for each graph, which an error names
     return scores
 
 
 def _learned(
-    views: Sequence[View], scores: np.ndarray, of_anomalies: np.ndarray, judged: np.ndarray
+    views: Sequence[View],
+    scores: np.ndarray,
+    anomalies: Context,
+    reference_index: np.ndarray,
+    judged: np.ndarray | None,
 ) -> LearnedWeights:
     """Learn the weights of the views, of which the last are those of confirmed anomalies.
 
@@ -521,58 +494,61 @@ def _learned(
     views : sequence of View
     scores : ndarray of shape (n_views, n_training_graphs)
         Leave-one-out scores of the training graphs.
-    of_anomalies : ndarray of shape (n_other_views, n_anomalies)
-        Scores of the anomalies in the other views.
-    judged : ndarray of shape (n_training_graphs,), bool
-        Training graphs that somebody judged normal.
+    anomalies : Context
+    reference_index : ndarray of shape (n_references,), int
+    judged : ndarray of shape (n_training_graphs,), bool, or None
+        Training graphs that somebody judged normal. None: no graph.
 
     Returns
     -------
     LearnedWeights
     """
-    n_others, n_anomalies = of_anomalies.shape
-    by_each_other = np.array([view.scores_of_anomalies() for view in views[n_others:]])
-    medians = np.median(scores[n_others:], axis=1)[:, np.newaxis]
-    by_each_other = np.where(np.isnan(by_each_other), medians, by_each_other)
+    nearness = [view for view in views if isinstance(view, Confirmed)]
+    n_others, n_anomalies = len(views) - len(nearness), len(anomalies.graphs)
+    rows = list(_view_scores(views[:n_others], anomalies, reference_index))
+    for view, of_view in zip(nearness, scores[n_others:], strict=True):
+        by_each_other = view.scores_of_anomalies()
+        rows.append(np.where(by_each_other == np.inf, np.median(of_view), by_each_other))
     p_values = [LogPValues(x) for x in scores]
     training = np.array([x.leave_one_out() for x in p_values])
-    rows = np.vstack([of_anomalies, by_each_other])
     surprises = -np.array([f(x) for f, x in zip(p_values, rows, strict=True)]).T
     prior = np.append(
-        view_weights(training[:n_others]),
-        nearness_weights(len(views) - n_others, n_anomalies),
+        view_weights(training[:n_others]), nearness_weights(len(nearness), n_anomalies)
     )
+    judged = np.zeros(scores.shape[1], dtype=bool) if judged is None else judged
     return learn_weights(prior, -training.T, finite(surprises), judged)
 
 
 def _view_scores(
     views: Sequence[View],
-    embedding: Embedding,
     context: Context,
-    own: np.ndarray,
     reference_index: np.ndarray,
+    own: np.ndarray | None = None,
 ) -> np.ndarray:
     """Scores of the graphs of a context in each view, block by block, checked."""
+    graphs, embedding = context.graphs, context.embedding
+    own = np.full(len(graphs), -1) if own is None else own
     scores, of_references = np.empty((len(views), len(own))), references_of(own, reference_index)
     per_pair = max(density.bytes_per_pair for density in embedding.densities)
-    blocks = embedding.blocks(context.graphs, per_pair * len(reference_index))
-    for block in progress(blocks):
+    for block in progress(embedding.blocks(graphs, per_pair * len(reference_index))):
         part = context.part(block)
-        n_graphs = len(part.graphs)
         for i, view in enumerate(progress(views)):
             index = own if view.uses_all_graphs else of_references
-            found = view.scores(part.graphs, index[block], part)
-            if np.shape(found) != (n_graphs,):
-                raise ValueError(
-                    f"{type(view).__name__}.scores must return one score for each of {n_graphs} "
-                    f"graphs, and returned an array of shape {np.shape(found)}"
-                )
-            if not view.uses_points and not np.isfinite(found).all():
-                wrong = found[~np.isfinite(found)][0]
-                raise ValueError(
-                    f"{type(view).__name__}.scores returned {wrong}: scores must be finite"
-                )
-            scores[i, block] = found
+            scores[i, block] = _checked(view, view.scores(part.graphs, index[block], part), part)
+    return scores
+
+
+def _checked(view: View, scores: np.ndarray, context: Context) -> np.ndarray:
+    """Scores of a view, or a ValueError if they are not what a view must return."""
+    n_graphs = len(context.graphs)
+    if np.shape(scores) != (n_graphs,):
+        raise ValueError(
+            f"{type(view).__name__}.scores must return one score for each of {n_graphs} "
+            f"graphs, and returned an array of shape {np.shape(scores)}"
+        )
+    if not view.uses_points and not np.isfinite(scores).all():
+        wrong = scores[~np.isfinite(scores)][0]
+        raise ValueError(f"{type(view).__name__}.scores returned {wrong}: scores must be finite")
     return scores
 
 

@@ -97,10 +97,10 @@ class FittedDistance:
         P = self.embed(P)
         if 8.0 * self.numbers_per_pair * len(P) ** 2 <= memory_limit():
             squared = self.squared(P)
-            return self, nearest_other(squared[sample], sample)[0], squared
+            return self, nearest(squared[sample], sample, 1), squared
         parts = self._parts(sample, len(P))
-        nearest = [nearest_other(self.squared(P[rows], P), rows)[0] for rows in parts]
-        return self, np.concatenate(nearest), None
+        smallest = [nearest(self.squared(P[rows], P), rows, 1) for rows in parts]
+        return self, np.concatenate(smallest), None
 
     def _parts(self, sample: np.ndarray, n_columns: int) -> list[np.ndarray]:
         """Split a sample into parts whose distances to `n_columns` measures fit in memory."""
@@ -133,21 +133,22 @@ class FittedDistance:
         return (self.squared(nodes, Q) - self.squared(nodes, graph)) / n
 
 
-def nearest_other(squared: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest entry of each row, without the column of the row's own reference.
+def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> np.ndarray:
+    """Mean distance of graphs to their k nearest references, without the graphs themselves.
 
     Parameters
     ----------
-    squared : ndarray of shape (n, N)
-        Squared distances.
-    own : ndarray of shape (n,), int
-        Column to exclude from each row.
+    distances : ndarray of shape (n_graphs, n_references)
+        Those of a graph to itself are overwritten.
+    own : ndarray of shape (n_graphs,)
+        Index of the reference that equals each graph and is excluded, or -1.
+    k : int
+        Number of nearest references, smaller than n_references if a graph is one of them.
 
     Returns
     -------
-    values, columns : ndarray of shape (n,)
+    ndarray of shape (n_graphs,)
     """
-    others, rows = squared.copy(), np.arange(len(own))
-    others[rows, own] = np.inf
-    nearest = others.argmin(axis=1)
-    return others[rows, nearest], nearest
+    is_own = own >= 0
+    distances[np.flatnonzero(is_own), own[is_own]] = np.inf
+    return np.partition(distances, k - 1, axis=1)[:, :k].mean(axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from skgraphkde.graphs.arrays import frozen
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class DiscreteMeasures:
     """Weighted point clouds on common support points, one per graph.
 
@@ -24,7 +24,8 @@ class DiscreteMeasures:
     weights : csr_array of shape (n_measures, n_points)
         Non-negative weights; rows sum to 1.
     sizes : ndarray of shape (n_measures,)
-        Number of samples (nodes) of each measure, which the unbiased estimate needs.
+        Number of samples (nodes) of each measure, which the unbiased estimate needs. A tensor if
+        `squared_norms` are one.
     squared_norms : ndarray of shape (n_measures, n_kernels), default=None
         Means of kernels within each measure, with their bias. A distance adds them in ``embed``.
     features : ndarray of shape (n_measures, n_kernels, n_components), default=None
@@ -34,9 +35,10 @@ class DiscreteMeasures:
 
     points: Any
     weights: Any
-    sizes: np.ndarray
+    sizes: Any
     squared_norms: Any = None
     features: Any = None
+    _projected: tuple | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_clouds(cls, points: Any, ptr: np.ndarray) -> DiscreteMeasures:
@@ -100,15 +102,9 @@ class DiscreteMeasures:
         -------
         ndarray of shape (n_points, n_frequencies)
         """
-        known, products = self._projected
-        if known is None or not np.array_equal(known, frequencies):
-            products = self.points @ frequencies.astype(self.points.dtype)
-            self._projected[:] = frequencies, products
-        return products
-
-    @cached_property
-    def _projected(self) -> list:
-        return [None, None]
+        if self._projected is None or not np.array_equal(self._projected[0], frequencies):
+            self._projected = frequencies, self.points @ frequencies.astype(self.points.dtype)
+        return self._projected[1]
 
     def __len__(self) -> int:
         return len(self.sizes)

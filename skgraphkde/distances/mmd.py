@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from skgraphkde.distances.base import Distance, FittedDistance, nearest_other
+from skgraphkde.distances.base import Distance, FittedDistance
 from skgraphkde.distances.kernels import draw_frequencies, feature_means, kernel_means, self_means
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.specification import at_least, positive_numbers
@@ -229,7 +229,7 @@ class FittedMMD(FittedDistance):
         Q = P if Q is None else self.embed(Q)
         return self._combined(P, Q, self.cross(P, Q))
 
-    def cross(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
+    def cross(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> Any:
         """Mean kernels between measures, shape (n_gammas, len(P), len(Q)).
 
         The mean kernel is sum_pq w_ip v_jq exp(-gamma |x_p - y_q|^2). With random features it is an
@@ -240,7 +240,7 @@ class FittedMMD(FittedDistance):
             return P.features.swapaxes(0, 1) @ Q.features.swapaxes(0, 1).swapaxes(1, 2)
         return kernel_means(P, None if Q is P else Q, self.gammas)
 
-    def norms(self, P: DiscreteMeasures) -> np.ndarray:
+    def norms(self, P: DiscreteMeasures) -> Any:
         """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
         return corrected(P.squared_norms.T, P.sizes, self.correction)
 
@@ -291,9 +291,11 @@ class FittedMMD(FittedDistance):
         for rows in biased._parts(sample, len(P)):
             some = P if len(rows) == len(P) else P[rows]  # all pairs at half the cost
             cross = biased.cross(some, P)
-            nearest = nearest_other(biased._combined(some, P, cross), rows)[1]
+            squared, each = biased._combined(some, P, cross), np.arange(len(rows))
+            squared[each, rows] = np.inf
+            neighbor = squared.argmin(axis=1)
             squared = unbiased._combined(some, P, cross)
-            are_possible.append(squared[np.arange(len(rows)), nearest] >= -SQUARED_TOL)
+            are_possible.append(squared[each, neighbor] >= -SQUARED_TOL)
         return float(np.concatenate(are_possible).mean())
 
     def contributions(self, Z: np.ndarray, Q: DiscreteMeasures) -> np.ndarray:

@@ -21,7 +21,7 @@ from torch.nn.functional import embedding_bag
 from skgraphkde._utils import memory_limit
 from skgraphkde.distances.kernels import RECOMPUTE_BELOW
 from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.distances.mmd import FIVE_DECADES, MMD, FittedMMD, corrected
+from skgraphkde.distances.mmd import FIVE_DECADES, MMD, FittedMMD
 
 # Number of points of a block on a CPU, whose arrays fit into a cache, and on a GPU.
 WIDTHS = {"cpu": 512, "cuda": 8192}
@@ -120,7 +120,8 @@ def embed(distance: FittedMMD, P: DiscreteMeasures) -> DiscreteMeasures:
     else:
         features = feature_means(P, distance.gammas, distance.frequencies)
         norms = (features * features).sum(2)
-    return replace(P, squared_norms=norms, features=features)
+    sizes = torch.as_tensor(P.sizes).to(norms)
+    return replace(P, sizes=sizes, squared_norms=norms, features=features)
 
 
 def squared_mmd(
@@ -142,16 +143,10 @@ def squared_mmd(
     if distance.frequencies is None:
         cross = kernel_means(P, Q, distance.gammas)
     else:
-        cross = P.features.swapaxes(0, 1) @ columns.features.permute(1, 2, 0)
-    p, q = (_norms(distance, x) for x in (P, columns))
+        cross = distance.cross(P, columns)
+    p, q = distance.norms(P), distance.norms(columns)
     squared = (p[:, :, None] + q[:, None, :] - 2 * cross).amax(0)
     return squared if distance.correction else squared.clamp_min(0)
-
-
-def _norms(distance: FittedMMD, P: DiscreteMeasures) -> torch.Tensor:
-    """Mean kernels within measures, less the share of their bias, shape (n_gammas, n)."""
-    means = P.squared_norms.T
-    return corrected(means, torch.tensor(P.sizes).to(means), distance.correction)
 
 
 def kernel_means(

@@ -11,6 +11,7 @@ import numpy as np
 
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.groups import find_groups
+from skgraphkde.detectors.verdicts import ANOMALY
 from skgraphkde.explanation.results import Judgement, judge
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, legible, number, shown
@@ -233,7 +234,7 @@ def set_apart(
     members = [judged[i].own for positions, _ in groups for i in positions.tolist()]
     if not judged:
         members = [i for group in find_groups(model) for i in group.members.tolist()]
-        if model.confirmed is not None:
+        if (detector.verdicts_ == ANOMALY).any():
             own = model.reference_index
             judged = judge(detector, model.references, own=own, n_reasons=1)
     return members + [x.own for x in judged if x.unusual and x.unusual[0].kind == "confirmed"]

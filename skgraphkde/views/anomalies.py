@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -32,60 +33,49 @@ class Confirmed(View):
     say. :meth:`GraphKDEDetector.fit` adds these views if it gets verdicts; they cannot be named in
     `views`.
 
+    Parameters
+    ----------
+    view : View
+        The fitted view that has the distances.
+    statistics : Statistics, default=None
+        The fitted view that says what a graph and an anomaly have in common.
+
     Attributes
     ----------
-    view_ : View
-        The fitted view that has the distances.
-    statistics_ : Statistics or None
-        The fitted view that says what a graph and an anomaly have in common.
     anomalies_ : GraphBatch
         The confirmed anomalies.
+    embedding_ : Embedding
     """
 
     summary = "How near the graph is to confirmed anomalies."
 
-    view_: View
-    statistics_: Statistics | None
     anomalies_: GraphBatch
-    _context: Context
+    embedding_: Any
 
-    @classmethod
-    def of(cls, view: View, statistics: Statistics | None, anomalies: Context) -> Self:
-        """Create the view.
+    def __init__(self, view: View, statistics: Statistics | None = None) -> None:
+        self.view = view
+        self.statistics = statistics
 
-        Parameters
-        ----------
-        view : View
-            Fitted to the references, with distances.
-        statistics : Statistics or None
-            Fitted to the references.
-        anomalies : Context
-            Context of at least one anomaly.
+    def fit(self, references: GraphBatch, context: Context) -> Self:
+        """Take the anomalies, at least one, and their context in place of the references."""
+        self.anomalies_, self.embedding_ = references, context.embedding
+        return self
 
-        Returns
-        -------
-        Confirmed
-        """
-        confirmed = cls()
-        confirmed.view_, confirmed.statistics_ = view, statistics
-        confirmed.anomalies_, confirmed._context = anomalies.graphs, anomalies
-        return confirmed
-
-    def place(self, anomalies: Context) -> None:
-        """Take the context of the anomalies, which is in no file."""
-        self._context = anomalies
+    @cached_property
+    def _context(self) -> Context:
+        return Context(self.anomalies_, self.embedding_, {})
 
     @property
     def name(self) -> str:
         """Name of the view."""
-        return f"nearness to confirmed anomalies: {self.view_.name}"
+        return f"nearness to confirmed anomalies: {self.view.name}"
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Distance to the nearest anomaly, see :meth:`View.scores`; ITSELF for a copy of one.
 
         No reference is an anomaly.
         """
-        scores = self.view_.distances(context, self._context, own).min(axis=1)
+        scores = self.view.distances(context, self._context, own).min(axis=1)
         near = np.flatnonzero((own < 0) & (scores <= NEAR))
         if len(near):
             scores[near[self.copied(graphs[near]) >= 0]] = ITSELF
@@ -93,16 +83,15 @@ class Confirmed(View):
 
     def copied(self, graphs: GraphBatch) -> np.ndarray:
         """Index of the anomaly of which each graph is a copy, or -1, shape (n_graphs,)."""
-        first = kinds_of(self.anomalies_, graphs)[1]
+        _, first = kinds_of(self.anomalies_, graphs)
         return np.where(first < len(self.anomalies_), first, -1)
 
     def scores_of_anomalies(self) -> np.ndarray:
-        """Score each anomaly by the others, shape (n_anomalies,); NaN for the only one."""
+        """Score each anomaly by the others, shape (n_anomalies,); infinite for the only one."""
         nobody = np.full(len(self.anomalies_), -1)
-        distances = self.view_.distances(self._context, self._context, nobody)
+        distances = self.view.distances(self._context, self._context, nobody)
         np.fill_diagonal(distances, np.inf)
-        scores = distances.min(axis=1)
-        return np.where(np.isfinite(scores), scores, np.nan)
+        return distances.min(axis=1)
 
     # -- reasons -----------------------------------------------------------------------------------
 
@@ -121,7 +110,7 @@ class Confirmed(View):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The nearest confirmed anomaly, see :meth:`View.reason`; no text if nothing is shared."""
-        [distances] = self.view_.distances(context, self._context, np.array([unusual.own]))
+        [distances] = self.view.distances(context, self._context, np.array([unusual.own]))
         is_copy = unusual.values[0] == -ITSELF
         i = int(self.copied(graph)[0] if is_copy else distances.argmin())
         anomalies = self.anomalies_
@@ -131,11 +120,11 @@ class Confirmed(View):
             return Reason(self.name, "confirmed as an anomaly", about=ABOUT)
         if is_copy:
             return Reason(self.name, f"the same as {one}", about=ABOUT)
-        if self.view_ is self.statistics_ and distances[i] == 0:
+        if self.view is self.statistics and distances[i] == 0:
             return Reason(self.name, f"the same as {one}, in its statistics", about=ABOUT)
-        if self.statistics_ is None:  # nobody knows what they share
+        if self.statistics is None:  # nobody knows what they share
             return Reason(self.name, f"like {one}", about=ABOUT)
-        shared = self._shared(self.statistics_, context, i, unusual.own)
+        shared = self._shared(self.statistics, context, i, unusual.own)
         return Reason(self.name, f"like {one} ({shared})" if shared else "", about=ABOUT)
 
     def _shared(self, statistics: Statistics, context: Context, i: int, own: int) -> str:

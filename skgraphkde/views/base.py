@@ -32,13 +32,13 @@ class Context:
     Parameters
     ----------
     graphs : GraphBatch
-    embed : callable
-        Function of the graphs that returns their clouds of points, for each view that has
+    embedding : Embedding, or callable
+        Function of graphs that returns their clouds of points, for each view that has
         `uses_points`.
     known : dict of View -> DiscreteMeasures
         Clouds of the references.
     clouds : dict of View -> DiscreteMeasures, default=None
-        Clouds of the graphs. None: `embed` makes them when a view asks for them.
+        Clouds of the graphs. None: `embedding` makes them when a view asks for them.
 
     Attributes
     ----------
@@ -49,20 +49,20 @@ class Context:
     def __init__(
         self,
         graphs: GraphBatch,
-        embed: Callable[[GraphBatch], Clouds],
+        embedding: Any,
         known: Clouds,
         clouds: Clouds | None = None,
     ) -> None:
-        self.graphs, self.known = graphs, known
+        self.graphs, self.embedding, self.known = graphs, embedding, known
         self.squared: dict[Any, np.ndarray] = {}
-        self._embed, self._clouds = embed, clouds
+        self._clouds = clouds
         self._shared: dict[tuple, Any] = {}
 
     @property
     def clouds(self) -> Clouds:
         """Clouds of points of the graphs, for each view that has `uses_points`."""
         if self._clouds is None:
-            self._clouds = self._embed(self.graphs)
+            self._clouds = self.embedding(self.graphs)
         return self._clouds
 
     def shared(self, compute: Callable[..., Any], *arguments: Any) -> Any:
@@ -90,7 +90,7 @@ class Context:
         clouds = self._clouds
         if clouds is not None:
             clouds = {view: measures[block] for view, measures in clouds.items()}
-        part = Context(graphs, self._embed, self.known, clouds)
+        part = Context(graphs, self.embedding, self.known, clouds)
         part.squared = {view: squared[block] for view, squared in self.squared.items()}
         return part
 

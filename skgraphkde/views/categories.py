@@ -14,10 +14,10 @@ import numpy as np
 
 from skgraphkde._utils import progress
 from skgraphkde.features import values_in_use
-from skgraphkde.graphs.arrays import codes_in, offsets
+from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, category_words
-from skgraphkde.graphs.refinement import hash64, messages, refined
+from skgraphkde.graphs.refinement import factorize, hash64, messages, refined
 from skgraphkde.graphs.schema import PARTS
 
 # Bonds, as RDKit names them, and people do not.
@@ -61,15 +61,16 @@ class ReferenceTable(NamedTuple):
         -------
         ReferenceTable
         """
-        distinct, code, counts = np.unique(colors, return_inverse=True, return_counts=True)
-        pairs = np.unique(code * (graph.max(initial=0) + 1) + graph)
-        of_pair, owner = np.divmod(pairs, graph.max(initial=0) + 1)
-        n_graphs = np.bincount(of_pair, minlength=len(distinct))
-        owners = np.where(n_graphs == 1, owner[offsets(n_graphs)[:-1]], -2)
-        return cls(distinct, owners, counts, n_graphs)
+        first, number = factorize(colors)
+        of_pair, _ = factorize(number * (graph.max(initial=0) + 1) + graph)
+        n_graphs = np.bincount(number[of_pair], minlength=len(first))
+        owners = np.where(n_graphs == 1, graph[first], -2)
+        order = np.argsort(colors[first])
+        columns = colors[first], owners, np.bincount(number, minlength=len(first)), n_graphs
+        return cls(*(column[order] for column in columns))
 
-    def _find(self, colors: np.ndarray) -> np.ndarray:
-        """Position of each color in the table; beyond its end for new ones."""
+    def find(self, colors: np.ndarray) -> np.ndarray:
+        """Position of each color in the table; the length of the table for new ones."""
         position = np.searchsorted(self.colors, colors)
         is_known = np.append(self.colors, np.uint64(0))[position] == colors
         return np.where(is_known, position, len(self.colors))
@@ -87,7 +88,11 @@ class ReferenceTable(NamedTuple):
         -------
         ndarray of shape (n_parts,), bool
         """
-        owner = np.append(self.owners, -1)[self._find(colors)]
+        return self.is_new_at(self.find(colors), own)
+
+    def is_new_at(self, position: np.ndarray, own: np.ndarray | int) -> np.ndarray:
+        """Mark positions of colors that no reference has, see :meth:`find`, as :meth:`is_new`."""
+        owner = np.append(self.owners, -1)[position]
         return (owner == -1) | (owner == own)
 
     def n_graphs_of(self, colors: np.ndarray, own: np.ndarray) -> np.ndarray:
@@ -103,7 +108,7 @@ class ReferenceTable(NamedTuple):
         -------
         ndarray of shape (n_parts,), int
         """
-        return np.append(self.n_graphs, 0)[self._find(colors)] - (own >= 0)
+        return np.append(self.n_graphs, 0)[self.find(colors)] - (own >= 0)
 
     @property
     def chance(self) -> float:

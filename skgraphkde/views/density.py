@@ -84,6 +84,10 @@ class Density(View):
         return f"nodes and their surroundings ({self.distance_.name})"
 
     @property
+    def _kernels(self) -> KDE:
+        return KDE() if self.kernels is None else self.kernels
+
+    @property
     def mixture_weights_(self) -> np.ndarray:
         """Weights of the mixture of kernels, shape (n_bandwidths,)."""
         return softmax(self.logits_)
@@ -96,8 +100,7 @@ class Density(View):
     @property
     def is_adaptive(self) -> bool:
         """True if the distance or the bandwidths depend on the references."""
-        kernels = KDE() if self.kernels is None else self.kernels
-        return self.distance_.adaptive or isinstance(kernels.bandwidths, str)
+        return self.distance_.adaptive or isinstance(self._kernels.bandwidths, str)
 
     def build(
         self, dim: int, n_points: int, graphs: GraphBatch, rng: np.random.RandomState
@@ -119,11 +122,10 @@ class Density(View):
         self
         """
         distance = MMD() if self.distance is None else self.distance
-        kernels = KDE() if self.kernels is None else self.kernels
         self.distance_ = distance.build(dim, n_points, rng)
-        self.bandwidths_ = kernels.multiples()
+        self.bandwidths_ = self._kernels.multiples()
         self.logits_ = np.zeros(len(self.bandwidths_))
-        self.size_bandwidths_ = size_bandwidths(graphs) if kernels.size_kernel else None
+        self.size_bandwidths_ = size_bandwidths(graphs) if self._kernels.size_kernel else None
         return self
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
@@ -162,9 +164,8 @@ class Density(View):
         """
         sample = sample_by_content(references, MAX_SAMPLE)
         self.distance_, nearest, squared = self.distance_.adapted(measures, sample)
-        kernels = KDE() if self.kernels is None else self.kernels
-        if isinstance(kernels.bandwidths, str):
-            self.bandwidths_ = median_distance(nearest) * kernels.multiples()
+        if isinstance(self._kernels.bandwidths, str):
+            self.bandwidths_ = median_distance(nearest) * self._kernels.multiples()
         return squared
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:

@@ -90,11 +90,10 @@ class Embedding:
         """The same as :meth:`of_flows`, in the memory of a block if no distance needs points."""
         if any(density.distance_.needs_points for density in self.densities):
             return self.of_flows(graphs, flows)
-        parts: dict[Density, list[Any]] = {density: [] for density in self.densities}
+        parts: dict[Any, list[Any]] = {density: [] for density in self.densities}
         pairs = list(zip(self.blocks(graphs), flows, strict=True))
         for block, flow in progress(pairs):
-            embedded: dict[Density, Any] = self.of_flows(graphs[block], [flow])
-            for density, measures in embedded.items():
+            for density, measures in self.of_flows(graphs[block], [flow]).items():
                 parts[density].append(DiscreteMeasures.without_points([measures]))
         return {density: DiscreteMeasures.without_points(x) for density, x in parts.items()}
 

@@ -15,13 +15,21 @@ import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import compiled
+from skgraphkde.distances.base import nearest
 from skgraphkde.graphs.arrays import frozen
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import usually
 from skgraphkde.graphs.refinement import factorize, messages, refined
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
-from skgraphkde.views.categories import LISTED, CategoryCounts, Vocabulary, counts_edges, means
+from skgraphkde.views.categories import (
+    LISTED,
+    CategoryCounts,
+    ReferenceTable,
+    Vocabulary,
+    counts_edges,
+    means,
+)
 
 
 def count_pairs(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
@@ -49,28 +57,15 @@ class Neighborhoods:
 
     Attributes
     ----------
-    colors : ndarray of shape (n_colors,), uint64
-        Distinct colors of the known graphs, ascending.
-    owners : ndarray of shape (n_colors + 1,), int
-        The only known graph that has a color; -2 if several have it. The last one, of all other
-        colors, is -1.
-    owned_shares : ndarray of shape (radius + 1,)
-        Share of the nodes whose neighborhood of each radius no other known graph has.
+    table : ReferenceTable
+        The colors of the known graphs.
     """
 
     def __init__(self, known: GraphBatch, radius: int, by_label: bool) -> None:
         self.vocabulary = known.once(Vocabulary.of, by_label)
         self.radius = radius
         colors = self._colors(known)
-        first, number = factorize(colors.ravel())
-        graph = np.tile(known.graph_of_node, radius + 1)
-        owners = graph[first]
-        owners[number[graph != owners[number]]] = -2
-        is_owned = (owners[number] >= 0).reshape(colors.shape)
-        self.owned_shares = is_owned.mean(axis=1)
-        distinct = colors.ravel()[first]
-        order = np.argsort(distinct)
-        self.colors, self.owners = distinct[order], np.append(owners[order], -1)
+        self.table = ReferenceTable.of(colors.ravel(), np.tile(known.graph_of_node, radius + 1))
 
     def _colors(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node for each radius, shape (radius + 1, n_nodes)."""
@@ -88,14 +83,13 @@ class Neighborhoods:
         Returns
         -------
         ndarray of shape (radius + 1, n_nodes), int
-            Index in `colors`; neighborhoods that no reference has follow.
+            Position in `table`; neighborhoods that no reference has follow.
         """
         colors = self._colors(graphs)
         first, code = factorize(colors.ravel())
-        distinct, n = colors.ravel()[first], len(self.colors)
-        number = np.minimum(np.searchsorted(self.colors, distinct), n - 1)
-        is_new = self.colors[number] != distinct
-        number[is_new] = n + np.arange(is_new.sum())
+        number = self.table.find(colors.ravel()[first])
+        is_new = number == len(self.table.colors)
+        number[is_new] += np.arange(is_new.sum())
         return number[code].reshape(colors.shape)
 
     def is_new(self, own: np.ndarray, context: Context) -> np.ndarray:
@@ -112,9 +106,8 @@ class Neighborhoods:
         -------
         ndarray of shape (radius + 1, n_nodes), bool
         """
-        numbers = np.minimum(context.shared(self.numbers), len(self.colors))
-        of_node = own[context.graphs.graph_of_node]
-        return (numbers == len(self.colors)) | ((of_node >= 0) & (self.owners[numbers] == of_node))
+        position = np.minimum(context.shared(self.numbers), len(self.table.colors))
+        return self.table.is_new_at(position, own[context.graphs.graph_of_node])
 
 
 class NeighborhoodCounts:
@@ -216,6 +209,8 @@ class ComparedNeighborhoods(NeighborhoodView):
         Those of the references, which views of the same radius share.
     """
 
+    has_distances: ClassVar[bool] = True
+
     references_: GraphBatch
     counts_: NeighborhoodCounts
 
@@ -244,27 +239,6 @@ class ComparedNeighborhoods(NeighborhoodView):
     ) -> np.ndarray:
         """Distances to known graphs, shape (n_graphs, n_known)."""
         raise NotImplementedError(f"{type(self).__name__} has no distances between graphs")
-
-
-def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> np.ndarray:
-    """Mean distance of graphs to their k nearest references, without the graphs themselves.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (n_graphs, n_references)
-        Those of a graph to itself are overwritten.
-    own : ndarray of shape (n_graphs,)
-        Index of the reference that equals each graph and is excluded, or -1.
-    k : int
-        Number of nearest references, smaller than n_references if a graph is one of them.
-
-    Returns
-    -------
-    ndarray of shape (n_graphs,)
-    """
-    is_own = own >= 0
-    distances[np.flatnonzero(is_own), own[is_own]] = np.inf
-    return np.partition(distances, k - 1, axis=1)[:, :k].mean(axis=1)
 
 
 @compiled
@@ -416,7 +390,8 @@ class Novelty(NeighborhoodView):
         with_edges = counts_edges(self.edges, references, by_label=by_label)
         self.parts_ = context.shared(CategoryCounts.of, by_label, with_edges)
         self.neighborhoods_ = context.shared(Neighborhoods, self.radius, by_label)
-        shares = np.append(self.neighborhoods_.owned_shares, 1.0)
+        is_owned = self.neighborhoods_.is_new(np.arange(len(references)), context)
+        shares = np.append(is_owned.mean(axis=1), 1.0)
         self.usual_radius_ = int(np.argmax(shares >= OFTEN_NEW))
         return self
 
@@ -509,7 +484,6 @@ class Tanimoto(ComparedNeighborhoods):
     """
 
     summary = "The share of surroundings in common with the most similar known graph."
-    has_distances: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -555,7 +529,6 @@ class Neighbors(ComparedNeighborhoods):
     """
 
     summary = "Differences from the nearest known graphs: surroundings that only one of both has."
-    has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {
         **NeighborhoodView._parameter_constraints,
         "n_neighbors": [at_least(1, Integral)],

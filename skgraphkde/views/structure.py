@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from skgraphkde._utils import compiled
+from skgraphkde.distances.base import nearest
 from skgraphkde.graphs.arrays import ROUNDING, codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, usually
@@ -21,7 +22,6 @@ from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import Vocabulary
-from skgraphkde.views.neighborhoods import nearest
 from skgraphkde.views.rows import Whitening, check_size, folds, winsorized
 
 # Categories that have a share of their own; the others are one.

@@ -123,7 +123,7 @@ def test_without_anomalies_nothing_is_learned(fitted):
     for verdicts in (None, [0] * 90, ["normal", *[""] * 89], [None] * 90):
         detector = GraphKDEDetector().fit(NORMAL[:90], verdicts=verdicts)
         np.testing.assert_array_equal(detector.score_samples(ODD), expected)
-        assert detector.model_.confirmed is None
+        assert detector.model_.first(Confirmed) is None
 
 
 def test_verdicts_are_numbers_or_words(fitted):

@@ -22,7 +22,7 @@ from skgraphkde.explanation import explain, view_surprises
 from skgraphkde.views.anomalies import Confirmed
 from tests.conftest import densities, permuted, random_graphs, with_data
 from tests.golden import trace
-from tests.views.common import context_of, fit, scores_of
+from tests.views.common import fit, scores_of
 
 
 class DegreeEntropy(View):
@@ -108,7 +108,7 @@ def test_it_gives_reasons_and_is_in_the_report(detector):
         Statistics(),
         Numbers(),
         DegreeEntropy(),
-        Confirmed(),
+        Confirmed(Statistics()),
     ],
     ids=str,
 )
@@ -117,8 +117,7 @@ def test_neither_company_nor_the_order_of_nodes_matters(view, seed):
     batch = read_graphs([trace(seed + i) for i in range(13)], schema="all")
     known, batch = batch[:8], batch[8:]
     if isinstance(view, Confirmed):
-        statistics = fit(Statistics(), known[:5])
-        fitted = Confirmed.of(statistics, statistics, context_of(known[5:]))
+        fitted = fit(Confirmed(fit(Statistics(), known[:5])), known[5:])
     else:
         fitted = fit(clone(view), known)
     expected = scores_of(fitted, batch)

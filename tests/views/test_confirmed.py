@@ -27,7 +27,7 @@ def views_of(detector, anomalies):
     """A view of the anomalies for each view of the detector."""
     model = detector.model_
     context, statistics = model.context(anomalies), model.first(Statistics)
-    return [Confirmed.of(view, statistics, context) for view in model.views]
+    return [Confirmed(view, statistics).fit(anomalies, context) for view in model.views]
 
 
 def slow(view, context, i, others, own=-1):
@@ -49,16 +49,16 @@ def test_scores_are_distances_to_the_nearest_anomaly(seed):
 
     for view in views_of(detector, anomalies):
         found = view.scores(new, np.full(4, -1), detector.model_.context(new))
-        expected = [slow(view.view_, context, i, range(15, 18)) for i in range(18, 22)]
+        expected = [slow(view.view, context, i, range(15, 18)) for i in range(18, 22)]
         expected = np.where(view.copied(new) >= 0, ITSELF, expected)
         np.testing.assert_allclose(found, expected, atol=1e-6)
         found = view.scores(known, np.arange(15), detector.model_.context(known))
-        expected = [slow(view.view_, context, i, range(15, 18), own=i) for i in range(15)]
+        expected = [slow(view.view, context, i, range(15, 18), own=i) for i in range(15)]
         np.testing.assert_allclose(found, expected, atol=1e-6)
-        expected = [slow(view.view_, context, i, range(15, 18)) for i in range(15, 18)]
+        expected = [slow(view.view, context, i, range(15, 18)) for i in range(15, 18)]
         np.testing.assert_allclose(view.scores_of_anomalies(), expected, atol=1e-6)
     for view in views_of(detector, anomalies[:1]):
-        assert np.isnan(view.scores_of_anomalies()).all()  # the only one
+        assert np.isposinf(view.scores_of_anomalies()).all()  # the only one
 
 
 def test_distances_are_those_of_the_definitions():
