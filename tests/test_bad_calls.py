@@ -134,7 +134,7 @@ VALUE_ERRORS = [
     (INCLUDES, lambda: PLAIN.p_values(NEW)),
     (INCLUDES, lambda: PLAIN.set_params(calibration="loo").select(NEW)),  # by what was fitted
     ("fit with calibration='loo'", lambda: build(calibration="train").fit(TRAIN).suggest(3)),
-    ("fit with calibration='loo'", lambda: split_fit().suggest(3)),
+    ("fit with calibration='loo'", lambda: split_fit().set_params(calibration="loo").suggest(3)),
     (HELD_OUT, lambda: build(calibration=Split(0.1)).fit(TRAIN[:20])),
     (HELD_OUT, lambda: build(calibration=Split(0.95)).fit(TRAIN[:20])),
     ("'contamination' parameter", lambda: build(contamination="few").fit(TRAIN)),

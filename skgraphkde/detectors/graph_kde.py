@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._utils import warn
-from skgraphkde.calibration import LeaveOneOut, finite
+from skgraphkde.calibration import finite
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.groups import find_groups
 from skgraphkde.detectors.model import GraphModel, fit_model
@@ -373,7 +373,7 @@ class GraphKDEDetector(
     @property
     def keeps_training_graphs(self) -> bool:
         """True if each training graph was compared with the others, and has a calibration score."""
-        return isinstance(self._calibration, LeaveOneOut)
+        return hasattr(self, "training_scores_") and self.is_calibrated_
 
     def suggest(self, n: int = 10) -> np.ndarray:
         """Suggest training graphs to look at next: the most anomalous ones without a verdict.
