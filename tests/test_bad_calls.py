@@ -205,6 +205,7 @@ VALUE_ERRORS = [
         "torch does not find device='cuda:9'",
         lambda: build(views=Density(gpu.TorchMMD(device="cuda:9"))).fit(TRAIN),
     ),
+    ("device='meta' cannot be used: use 'cpu'", lambda: gpu.find_device("meta")),
 ]
 SHAPE = r"WrongDistance.squared must return an array of shape \(25, 25\)"
 OTHER_ERRORS = [
