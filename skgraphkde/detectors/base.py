@@ -28,7 +28,6 @@ from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
 from skgraphkde.graphs.arrays import frozen
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import KnownGraphs
-from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.readers import read_graphs
@@ -127,7 +126,6 @@ class BaseGraphDetector(OutlierMixin, Specification):
         "verbose": ["verbose"],
     }
 
-    _node_ids: list[list] | None = None  # of the graphs of `fit`, if these are networkx graphs
     _known_graphs: KnownGraphs | None = None  # made when it is first needed; in no file
 
     def __init__(
@@ -306,7 +304,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
             delattr(fitted, name)
         fitted.schema_, fitted.training_graphs_ = batch.schema, batch
         fitted.verdicts_ = verdicts
-        fitted._node_ids, fitted._known_graphs = node_ids(graphs), None
+        fitted._known_graphs = None
         with stage(f"Fitting {len(batch)} graphs", self.verbose):
             fitted._calibrate(batch, distinct_index, normal, inverse)
         fitted.calibration_.warn_if_few()
@@ -371,14 +369,6 @@ class BaseGraphDetector(OutlierMixin, Specification):
             contamination=share,
             is_comparable=calibration is not None,
         )
-
-    @property
-    def training_node_ids(self) -> list[list] | None:
-        """Ids of the nodes of the graphs of `fit`.
-
-        None if `fit` did not get networkx graphs, and after a file.
-        """
-        return self._node_ids
 
     # -- calibration -------------------------------------------------------------------------------
 
@@ -638,8 +628,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
     def save(self, path: str | os.PathLike) -> None:
         """Save the fitted detector to a file that :func:`skgraphkde.load` reads.
 
-        The file contains the training graphs. The loaded detector returns the same scores on any
-        machine, up to rounding, with or without a GPU.
+        The file contains the training graphs, without the ids of their nodes. The loaded detector
+        returns the same scores on any machine, up to rounding, with or without a GPU.
 
         Parameters
         ----------

@@ -110,7 +110,7 @@ def judge(
     n_reasons : int, default=5
         Largest number of reasons for each graph. 0: verdicts alone, which is several times as fast.
     node_names : sequence of sequences, default=None
-        Names of the nodes of each graph, for reasons. None: their positions.
+        Names of the nodes of each graph, for reasons. None: their ids.
     own : ndarray of shape (n_graphs,), default=None
         The calibration score of each graph, which is a training graph and is judged by the others;
         -1 for a confirmed anomaly. None: no graph is one.
@@ -155,7 +155,7 @@ def judge_some(
     batch: GraphBatch,
     rows: np.ndarray,
     *,
-    node_names: Sequence[Sequence[Any]] | None,
+    node_names: Sequence[Sequence[Any]] | None = None,
     own: np.ndarray | None,
     **how: Any,
 ) -> dict[int, Judgement]:
@@ -191,7 +191,8 @@ def _explained(
             surprises[others] = surprises_of(model, scores[:, others])
         densities = np.array(model.densities, dtype=int)
         views = densities[surprises[:, densities].argmax(axis=1)]
-        profiles = Profiles(model, context, features, scores, reference, node_names)
+        names = batch.ids_by_graph() if node_names is None else node_names
+        profiles = Profiles(model, context, features, scores, reference, names)
     found: list[dict[str, Any]] = [{} for _ in range(len(batch))]
     for view in np.unique(views):
         index = np.flatnonzero(views == view)
@@ -246,7 +247,7 @@ def node_names_of(detector: BaseGraphDetector, graphs: Any) -> Sequence[Sequence
     graphs : sequence of graphs, GraphBatch or None
         None: the training graphs.
     """
-    return detector.training_node_ids if graphs is None else node_ids(graphs)
+    return detector.training_graphs_.ids_by_graph() if graphs is None else node_ids(graphs)
 
 
 def _names_of(batch: GraphBatch, names: Sequence[Any] | None = None) -> pd.Series:
@@ -318,8 +319,8 @@ def explain(
     n_reasons : int, default=5
         Rows for each graph, at most.
     node_names : sequence of sequences, default=None
-        Names of the nodes of each graph. None: the ids of networkx graphs, and the positions of
-        other graphs' nodes, and of training graphs that came from a file or an update.
+        Names of the nodes of each graph. None: their ids; their positions where graphs have no
+        ids, and for training graphs of a detector that was loaded.
 
     Returns
     -------
