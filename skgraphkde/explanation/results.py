@@ -20,7 +20,6 @@ from skgraphkde.explanation.contributions import surprises_of
 from skgraphkde.explanation.reasons import Profiles, RankedReason
 from skgraphkde.explanation.wording import as_fact, checked_names, in_two_lines
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import encodable
 
 __all__ = ["explain", "results"]
@@ -237,19 +236,6 @@ def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.n
     return detector.training_graphs_, detector.calibration_index_
 
 
-def node_names_of(detector: BaseGraphDetector, graphs: Any) -> Sequence[Sequence[Any]] | None:
-    """The ids of the nodes of graphs, or None for their positions where they are not known.
-
-    Parameters
-    ----------
-    detector : BaseGraphDetector
-        Fitted.
-    graphs : sequence of graphs, GraphBatch or None
-        None: the training graphs.
-    """
-    return detector.training_graphs_.ids_by_graph() if graphs is None else node_ids(graphs)
-
-
 def _names_of(batch: GraphBatch, names: Sequence[Any] | None = None) -> pd.Series:
     """The names of graphs, given or their own if all have one, else their positions."""
     own = batch.names if batch.names and all(batch.names) else range(len(batch))
@@ -366,8 +352,6 @@ def explain(
     if k < 1 or n_reasons < 1:
         raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
     batch, own = to_judge(detector, graphs)
-    if node_names is None:
-        node_names = node_names_of(detector, graphs)
     judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
     names = _names_of(batch)
     rows = [
@@ -445,8 +429,7 @@ def results(
     """
     check_alpha(alpha)
     batch, own = to_judge(detector, graphs)
-    ids = node_names_of(detector, graphs)
-    judged = judge(detector, batch, n_reasons=N_WEAK, node_names=ids, own=own)
+    judged = judge(detector, batch, n_reasons=N_WEAK, own=own)
     frame = pd.DataFrame({"name": _names_of(batch, names)})
     frame["score"] = [x.score for x in judged]
     frame["decision"] = [x.decision for x in judged]
