@@ -467,9 +467,8 @@ class GraphKDEDetector(
             if verdict != UNKNOWN:
                 known_verdicts[of_known == kind] = verdict
         added = np.flatnonzero(~np.isin(of_batch, of_known) & (new_verdicts != UNKNOWN))
-        verdicts = np.append(known_verdicts, new_verdicts[added])
-        graphs = self._with_training_graphs(batch[added]) if len(added) else self.training_graphs_
-        return self.fit(graphs, verdicts=verdicts)
+        self._refit(batch[added], np.append(known_verdicts, new_verdicts[added]))
+        return self
 
     def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
         views = self._views()
