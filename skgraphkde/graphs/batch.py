@@ -264,7 +264,7 @@ class GraphBatch:
         ids = self.node_ids
         if ids is None:
             ids = np.arange(self.n_nodes) - self.node_ptr[self.graph_of_node]
-        return np.split(ids.astype(object), self.node_ptr[1:-1])
+        return np.split(ids, self.node_ptr[1:-1])
 
     @property
     def graph_of_node(self) -> np.ndarray:
