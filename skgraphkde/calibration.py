@@ -176,19 +176,24 @@ class FittedCalibration:
 
     @cached_property
     def offset(self) -> float:
-        """Threshold: scores below it are anomalies."""
+        """Threshold: scores below it are anomalies.
+
+        A new score falls below the k-th smallest of n exchangeable scores with probability
+        k / (n + 1). The largest k for which this is at most `contamination`, but at least 1, flags
+        exactly the graphs whose :func:`conformal_p_values` are at most `contamination`.
+        """
         if self.contamination is None:
             return lower_fence(self.scores)
-        # The paper interpolates between scores.
-        return offset(self.scores, self.contamination, interpolate=not self.is_comparable)
-
-    @cached_property
-    def _ordered(self) -> np.ndarray:
-        return np.sort(self.scores)
+        if self.is_comparable:
+            k = max(math.floor((len(self.scores) + 1) * self.contamination + 1e-9), 1)
+            threshold = float(np.sort(self.scores)[k - 1])
+        else:  # the paper interpolates between scores
+            threshold = float(np.quantile(self.scores, self.contamination))
+        return threshold - rounding(threshold)  # a tie is not an anomaly, whatever its rounding
 
     def p_values(self, scores: np.ndarray) -> np.ndarray:
         """Conformal p-values of new graphs, see :func:`conformal_p_values`."""
-        return ranks(scores, self._ordered) / (len(self.scores) + 1)
+        return conformal_p_values(scores, self.scores)
 
     def warn_if_few(self) -> None:
         """Warn if the scores are too few to set the threshold."""
@@ -259,34 +264,6 @@ def finite(values: Any, what: str = "score") -> np.ndarray:
     return values
 
 
-def offset(scores: np.ndarray, contamination: float, *, interpolate: bool = False) -> float:
-    """Threshold: a quantile of the calibration scores.
-
-    A new score falls below the k-th smallest of n exchangeable scores with probability k / (n + 1).
-    The largest k for which this is at most `contamination` flags exactly the graphs whose
-    :func:`conformal_p_values` are at most `contamination`.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        Scores of normal graphs.
-    contamination : float
-        Largest share of normal graphs below the threshold, which is at least 1 / (n + 1).
-    interpolate : bool, default=False
-        Whether to interpolate between the scores instead, as the paper does.
-
-    Returns
-    -------
-    float
-    """
-    if interpolate:
-        threshold = float(np.quantile(scores, contamination))
-    else:
-        k = max(math.floor((len(scores) + 1) * contamination + 1e-9), 1)
-        threshold = float(np.sort(scores)[k - 1])
-    return threshold - rounding(threshold)  # a tie is not an anomaly, whatever its rounding
-
-
 def conformal_p_values(scores: np.ndarray, calibration: np.ndarray) -> np.ndarray:
     """Conformal p-values: ranks of scores among the calibration scores.
 
@@ -306,11 +283,16 @@ def conformal_p_values(scores: np.ndarray, calibration: np.ndarray) -> np.ndarra
     ndarray of shape (n_graphs,)
         In [1 / (n + 1), 1].
     """
-    return ranks(scores, np.sort(calibration)) / (len(calibration) + 1)
+    return ordered_p_values(scores, np.sort(calibration))
 
 
-def ranks(scores: np.ndarray, ordered: np.ndarray) -> np.ndarray:
-    """1 + #{ordered <= score}, for each score, where ties count as lower.
+def ordered_p_values(scores: np.ndarray, ordered: np.ndarray) -> np.ndarray:
+    """Conformal p-values, see :func:`conformal_p_values`; the calibration scores are ascending."""
+    return (1 + n_as_low(scores, ordered)) / (len(ordered) + 1)
+
+
+def n_as_low(scores: np.ndarray, ordered: np.ndarray) -> np.ndarray:
+    """Number of ordered scores that are at most each score, where ties count as lower.
 
     Parameters
     ----------
@@ -318,7 +300,7 @@ def ranks(scores: np.ndarray, ordered: np.ndarray) -> np.ndarray:
     ordered : ndarray of shape (n,)
         Ascending.
     """
-    return 1 + np.searchsorted(ordered, scores + rounding(scores), side="right")
+    return np.searchsorted(ordered, scores + rounding(scores), side="right")
 
 
 def discoveries(p_values: np.ndarray, alpha: float, n_scores: int | None = None) -> np.ndarray:

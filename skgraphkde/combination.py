@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from skgraphkde.calibration import ranks, rounding
+from skgraphkde.calibration import n_as_low, ordered_p_values, rounding
 from skgraphkde.views.rows import folds
 
 
@@ -48,7 +48,7 @@ class LogPValues:
         """Log p-values of new graphs, shape (n_graphs,); NaN for a score that is not finite."""
         is_finite = np.isfinite(scores)
         scores = np.where(is_finite, scores, 0.0)
-        log_p = np.log(ranks(scores, self._sorted) / (len(self._sorted) + 1))
+        log_p = np.log(ordered_p_values(scores, self._sorted))
         log_p -= self._log_excess(scores, self._first)
         return np.where(is_finite, log_p, np.nan)  # a NaN has no p-value
 
@@ -56,7 +56,7 @@ class LogPValues:
         """Leave-one-out log p-values of the training graphs, shape (n,)."""
         n = len(self.scores)
         # The count of scores as low includes the graph's own: (1 + others) / ((n - 1) + 1).
-        log_p = np.log((ranks(self.scores, self._sorted) - 1) / n)
+        log_p = np.log(n_as_low(self.scores, self._sorted) / n)
         return log_p - self._log_excess(self.scores, self._tail)
 
     def _log_excess(self, scores: np.ndarray, first: float) -> np.ndarray:

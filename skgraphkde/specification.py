@@ -37,13 +37,13 @@ class Specification(BaseEstimator):
         ValueError
             If there is no such parameter.
         """
+        values = self.get_params() | params
         for key in params:
             name, _, rest = key.partition("__")
-            value = params.get(name, getattr(self, name, None))
-            if rest and hasattr(self, name) and not hasattr(value, "set_params"):
+            if rest and name in values and not hasattr(values[name], "set_params"):
                 raise ValueError(
-                    f"{key} cannot be set: {name}={value!r} has no parameters, set {name} to an "
-                    "object first"
+                    f"{key} cannot be set: {name}={values[name]!r} has no parameters, set {name} "
+                    "to an object first"
                 )
         return super().set_params(**params)
 

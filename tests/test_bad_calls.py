@@ -134,7 +134,7 @@ VALUE_ERRORS = [
     (INCLUDES, lambda: PLAIN.p_values(NEW)),
     (INCLUDES, lambda: PLAIN.set_params(calibration="loo").select(NEW)),  # by what was fitted
     ("fit with calibration='loo'", lambda: build(calibration="train").fit(TRAIN).suggest(3)),
-    ("fit with calibration='loo'", lambda: split_fit().suggest(3)),
+    ("fit with calibration='loo'", lambda: split_fit().set_params(calibration="loo").suggest(3)),
     (HELD_OUT, lambda: build(calibration=Split(0.1)).fit(TRAIN[:20])),
     (HELD_OUT, lambda: build(calibration=Split(0.95)).fit(TRAIN[:20])),
     ("'contamination' parameter", lambda: build(contamination="few").fit(TRAIN)),
@@ -156,8 +156,7 @@ VALUE_ERRORS = [
     ("Invalid parameter", lambda: change(encodr__n_layers=1)),
     ("Invalid parameter", lambda: change(encoder__depth=1)),
     ("Invalid parameter", lambda: change(views=NOVELTY, new__gammas=[1.0])),
-    ("Invalid parameter", lambda: change(views=NOVELTY, new=Novelty(2))),
-    ("Invalid parameter", lambda: change(views=NAMED, new__radius=2)),
+    ("new='novelty' has no parameters", lambda: change(views=NAMED, new__radius=2)),
     (NO_PARAMETERS, lambda: build().set_params(encoder__n_layers=1)),
     (NO_PARAMETERS, lambda: build(views=["density"]).set_params(views__radius=1)),
     (NO_PARAMETERS, lambda: Density().set_params(kernels__size_kernel=1)),
@@ -206,6 +205,7 @@ VALUE_ERRORS = [
         "torch does not find device='cuda:9'",
         lambda: build(views=Density(gpu.TorchMMD(device="cuda:9"))).fit(TRAIN),
     ),
+    ("device='meta' cannot be used: use 'cpu'", lambda: gpu.find_device("meta")),
 ]
 SHAPE = r"WrongDistance.squared must return an array of shape \(25, 25\)"
 OTHER_ERRORS = [

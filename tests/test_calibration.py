@@ -14,7 +14,7 @@ from skgraphkde import (
     Propagation,
     Split,
 )
-from skgraphkde.calibration import conformal_p_values, discoveries, offset
+from skgraphkde.calibration import FittedCalibration, conformal_p_values, discoveries
 from tests.conftest import densities, random_graphs
 
 
@@ -27,7 +27,7 @@ def test_verdicts_and_p_values_agree(n, contamination, seed):
     rng = np.random.default_rng(seed)
     calibration = rng.standard_normal(n).round(1)  # with ties
     scores = rng.standard_normal(100).round(1)
-    flagged = scores < offset(calibration, contamination)
+    flagged = scores < FittedCalibration(calibration, np.arange(n), contamination).offset
     p_values = conformal_p_values(scores, calibration)
     np.testing.assert_array_equal(flagged, p_values <= contamination + 1e-12)
 
@@ -35,7 +35,7 @@ def test_verdicts_and_p_values_agree(n, contamination, seed):
 def test_a_tie_with_the_offset_is_no_anomaly():
     scores = np.full(30, -7.5)
     rounded = scores * (1 + 1e-13 * np.random.RandomState(0).standard_normal(30))
-    assert (scores >= offset(rounded, 0.1)).all()
+    assert (scores >= FittedCalibration(rounded, np.arange(30), 0.1).offset).all()
 
 
 def test_p_values_count_the_scores_that_are_as_low():

@@ -373,7 +373,7 @@ def test_nested_parameters_of_a_detector(graphs):
     assert expected.items() <= detector.get_params().items()
     assert not [name for name in detector.get_params(deep=False) if "__" in name]
     changes = {"encoder__n_layers": 1, "training__twins__swap_ratio": 0.1, "contamination": 0.2}
-    detector.set_params(**changes, new__radius=1, density__distance=MMD((1.0,)))
+    detector.set_params(**changes, new=Novelty(2), new__radius=1, density__distance=MMD((1.0,)))
     assert changes.items() <= detector.get_params().items()
     assert joblib.hash(detector.views) == joblib.hash(
         [("density", Density(MMD((1.0,)))), ("new", Novelty(1)), "statistics"]
@@ -387,7 +387,7 @@ def test_nested_parameters_of_a_detector(graphs):
 def test_grid_search_over_nested_parameters(graphs):
     folds, views = KFold(2, shuffle=True, random_state=0), [("density", Density(kernels=KDE()))]
     detector = GraphKDEDetector(encoder=Propagation(), views=views)
-    grid = {"encoder__n_layers": [0, 1], "density__kernels__bandwidths": [[0.1], [1.0]]}
+    grid = {"encoder__n_layers": [0, 1], "density": [Density(kernels=KDE([x])) for x in (0.1, 1.0)]}
     found = GridSearchCV(detector, grid, cv=folds).fit(graphs).cv_results_
     assert len(np.unique(found["mean_test_score"])) == 4
     for params, score in zip(found["params"], found["mean_test_score"], strict=True):

@@ -9,6 +9,7 @@ import pickle
 import zipfile
 from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from uuid import UUID, SafeUUID
 from zoneinfo import ZoneInfo
 
@@ -307,6 +308,12 @@ def test_a_file_is_replaced_in_one_step(fitted, path, monkeypatch):
     clone(fitted).fit(PLAIN[0][:9]).save(link)
     assert len(skgraphkde.load(path).training_graphs_) == 9
     assert link.is_symlink()
+
+
+def test_a_file_has_no_ids_of_nodes(path):
+    graphs = [nx.relabel_nodes(graph, lambda i: Fraction(i, 7)) for graph in PLAIN[0]]
+    GraphKDEDetector(views="density").fit(graphs).save(path)
+    assert skgraphkde.load(path).training_graphs_.node_ids is None
 
 
 def test_errors_name_the_file_that_was_given(tmp_path):

@@ -106,7 +106,7 @@ def fit(
     if verdicts is not None and not isinstance(model, GraphKDEDetector):
         raise click.UsageError(f"a {type(model).__name__} does not learn from --verdicts")
     marked = None if verdicts is None else read_verdicts(verdicts)
-    batch, _ = files.read(model.given_schema)
+    batch = files.read(model.given_schema)
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
     of_people = {} if marked is None else {"verdicts": marked.of(list(batch.names or ()), files)}
     save(fit_quietly(files, model.fit, batch, **of_people), output)

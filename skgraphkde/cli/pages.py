@@ -89,13 +89,13 @@ def find(
     detector.validate()  # before files are read
     marked = Verdicts("", {}, {}) if verdicts is None else read_verdicts(verdicts)
     try:
-        batch, ids = files.read(detector.given_schema)
+        batch = files.read(detector.given_schema)
     except (MissingError, click.ClickException) as error:
         is_missing = isinstance(error.__cause__ or error, MissingError)
         if not is_missing or schema_settings["missing"] is not None:
             raise
         detector.set_params(schema=schema_of({**schema_settings, "missing": "indicate"}))
-        batch, ids = files.read(detector.given_schema)
+        batch = files.read(detector.given_schema)
     names = list(batch.names or ())
     fit_quietly(files, detector.fit, batch, verdicts=marked.of(names, files))
     echo(f"Read: {schema_words(detector.schema_)}", err=True)
@@ -112,7 +112,7 @@ def find(
     if output.lower().endswith(SUFFIXES):
         page = Page(detector, alpha=0.1)
         with files.stage("Judging"):
-            page.add_all(known, names, ids, own)
+            page.add_all(known, names, known.ids_by_graph(), own)
         judged = [row.judged for row in page.listed]
         with files.stage("Drawing"), open_output(output) as file:
             file.write(page.html(files.skipped, marked.ranks, files.notes))
@@ -123,7 +123,7 @@ def find(
             judged = judge(detector, known, n_reasons=0, own=own)
             odd = np.array([i for i, x in enumerate(judged) if x.is_anomaly], dtype=int)
             # The reasons of all take far longer.
-            of_odd = judge_some(detector, known, odd, n_reasons=N_REASONS, node_names=ids, own=own)
+            of_odd = judge_some(detector, known, odd, n_reasons=N_REASONS, own=own)
             judged = [of_odd.get(i, x) for i, x in enumerate(judged)]
         table = table_of(known, judged)
         table["group"] = group_numbers(groups, len(known))
@@ -201,10 +201,10 @@ def report(
     scores, a picture, and the nearest usual graph beside it.
     """
     fitted = load_model(model, own)
-    batch, ids = files.read(fitted.schema_)
+    batch = files.read(fitted.schema_)
     page = Page(fitted, alpha)
     with files.stage("Judging"):
-        page.add_all(fitted.read(batch), batch.names or (), ids)
+        page.add_all(fitted.read(batch), batch.names or (), batch.ids_by_graph())
     with files.stage("Drawing"), open_output(output) as file:
         file.write(page.html(files.skipped, notes=files.notes))
     n_anomalies = sum(row.judged.is_anomaly for row in page.listed)

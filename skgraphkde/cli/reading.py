@@ -15,7 +15,7 @@ import click
 from skgraphkde._utils import stage
 from skgraphkde.cli.output import echo, message_of
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import Source, TableFiles, find_files, read_batch_and_ids
+from skgraphkde.graphs.files import Source, TableFiles, find_files, read_batch
 from skgraphkde.graphs.files.logs import SpanFiles
 from skgraphkde.graphs.files.tables import SUFFIXES
 from skgraphkde.graphs.files.walk import files_of, suffix_of
@@ -64,10 +64,8 @@ class GraphFiles:
         self.skipped: list[str] = []  # what was said of each
         self.notes = dict[str, None]()  # warnings of what was read
 
-    def read(
-        self, schema: GraphSchema | FittedSchema | str | None
-    ) -> tuple[GraphBatch, list[list]]:
-        """The graphs, named by their files, and the ids of the nodes of each."""
+    def read(self, schema: GraphSchema | FittedSchema | str | None) -> GraphBatch:
+        """The graphs, named by their files."""
         show = warnings.showwarning
 
         def note(message: Any, *rest: Any, **named: Any) -> None:
@@ -78,7 +76,7 @@ class GraphFiles:
             warnings.showwarning = note
             self.sources = self._sources()
             self._check_outputs()
-            return read_batch_and_ids(self.sources, schema, self.on_error, self.options)
+            return read_batch(self.sources, schema, self.on_error, self.options)
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """Show on stderr what begins, and on a terminal how far it is."""

@@ -48,7 +48,7 @@ def update(model: str, files: GraphFiles, output: str, flagged: bool, own: Any) 
     normal join with --flagged. The output can be the model itself, with --force.
     """
     fitted = _load(model, own)
-    batch, _ = files.read(fitted.schema_)
+    batch = files.read(fitted.schema_)
     echo(f"read            {len(batch)} graphs")
     with files.stage("Judging"):
         is_odd = fitted.predict(batch) < 0
@@ -85,7 +85,7 @@ def learn(model: str, verdicts: str, files: GraphFiles, output: str, own: Any) -
     fitted = _load(model, own)
     marked = read_verdicts(verdicts)
     files.paths = files.paths or _files_of(marked.verdicts, verdicts)
-    batch, _ = files.read(fitted.schema_)
+    batch = files.read(fitted.schema_)
     found = np.array(marked.of(list(batch.names or ()), files))
     some = np.flatnonzero(found)
     echo(f"read            {len(some)} graphs with a verdict")

@@ -78,10 +78,9 @@ def score(
         raise click.ClickException(
             f"{type(fitted).__name__} has no reasons, only GraphKDEDetector: leave out --reasons"
         )
-    read, ids = files.read(fitted.schema_)
-    batch = fitted.read(read)
+    batch = fitted.read(files.read(fitted.schema_))
     with files.stage("Judging"):
-        judged = judge(fitted, batch, n_reasons=N_WEAK * reasons, node_names=ids)
+        judged = judge(fitted, batch, n_reasons=N_WEAK * reasons)
     table = table_of(batch, judged)
     if alpha is not None:
         n_scores = len(fitted.calibration_scores_)

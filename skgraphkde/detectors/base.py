@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -27,7 +27,6 @@ from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import KnownGraphs
-from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.readers import read_graphs
@@ -40,6 +39,15 @@ from skgraphkde.graphs.selection import (
 )
 from skgraphkde.saving import save
 from skgraphkde.specification import Specification
+
+
+class _Counted(NamedTuple):
+    """Graphs of a fit that count, and verdicts."""
+
+    verdicts: np.ndarray  # (n_graphs,)
+    normal: np.ndarray  # indices of all but confirmed anomalies
+    distinct: np.ndarray  # indices of those that represent them: all of them, or one of all copies
+    inverse: np.ndarray  # index in `distinct` of the graph that represents each normal graph
 
 
 class BaseGraphDetector(OutlierMixin, Specification):
@@ -126,7 +134,6 @@ class BaseGraphDetector(OutlierMixin, Specification):
         "verbose": ["verbose"],
     }
 
-    _node_ids: list[list] | None = None  # of the graphs of `fit`, if these are networkx graphs
     _known_graphs: KnownGraphs | None = None  # made when it is first needed; in no file
 
     def __init__(
@@ -269,63 +276,109 @@ class BaseGraphDetector(OutlierMixin, Specification):
         if not hasattr(self, "training_graphs_"):
             return self.fit(graphs)
         batch = self.read(graphs)
-        verdicts = np.append(self.verdicts_, np.full(len(batch), UNKNOWN))
-        self._fit(self._with_training_graphs(batch), verdicts)
+        self._refit(batch, np.append(self.verdicts_, np.full(len(batch), UNKNOWN)))
         return self
 
-    def _with_training_graphs(self, batch: GraphBatch) -> GraphBatch:
-        """The training graphs, and graphs that were read as they were."""
-        known = self.training_graphs_
-        return GraphBatch.concatenate([known, batch]).replace(schema=known.schema)
-
     def _fit(self, graphs: Any, verdicts: Any = None) -> None:
-        """Fit to all graphs but confirmed anomalies."""
+        """Read graphs, and fit to all but confirmed anomalies."""
         self.validate()
         schema = self.given_schema
         with stage("Reading", self.verbose):
             batch = read_graphs(graphs, schema=schema)
+        counted = self._counted(batch, verdicts)
+        self._fit_read(drop_id_columns(batch, schema, counted.distinct), counted)
+
+    def _refit(self, added: GraphBatch, verdicts: np.ndarray) -> None:
+        """Fit to the training graphs and others, with the data that were read of the former."""
+        self.validate()
+        batch = self.training_graphs_
+        if len(added):
+            batch = GraphBatch.concatenate([batch, added]).replace(schema=batch.schema)
+        self._fit_read(batch, self._counted(batch, verdicts))
+
+    def _counted(self, batch: GraphBatch, verdicts: Any) -> _Counted:
+        """Choose the graphs that count: no confirmed anomalies, and maybe one of all copies."""
         check_scale(batch)
         verdicts = checked_verdicts(verdicts, batch)
-        normal = np.flatnonzero(verdicts != ANOMALY)
-        calibration = self._calibration
-        canonical_index = normal
-        if calibration is not None:  # the paper's counts all copies
-            canonical_index = normal[calibration.distinct(batch[normal])]
-        distinct_index, inverse = np.unique(canonical_index, return_inverse=True)
-        if len(distinct_index) < 2:
+        normal = canonical = np.flatnonzero(verdicts != ANOMALY)
+        if self._calibration is not None:  # the paper's counts all copies
+            canonical = normal[self._calibration.distinct(batch[normal])]
+        distinct, inverse = np.unique(canonical, return_inverse=True)
+        if len(distinct) < 2:
             copies = " (all others are copies)" if len(normal) > 1 else ""
             confirmed = " that are no confirmed anomalies" if len(normal) < len(batch) else ""
             raise ValueError(
-                f"fit needs at least 2 distinct graphs{confirmed}, got "
-                f"{len(distinct_index)}{copies}"
+                f"fit needs at least 2 distinct graphs{confirmed}, got {len(distinct)}{copies}"
             )
-        batch = drop_id_columns(batch, schema, distinct_index)
+        return _Counted(verdicts, normal, distinct, inverse)
+
+    def _fit_read(self, batch: GraphBatch, counted: _Counted) -> None:
+        """Fit a copy of the detector, and become it: an error on the way changes nothing."""
         fitted = copy.copy(self)
-        earlier = [name for name in vars(self) if name.endswith("_")]
-        for name in earlier:
-            delattr(fitted, name)
-        fitted.schema_, fitted.training_graphs_ = batch.schema, batch
-        fitted.verdicts_ = verdicts
-        fitted._node_ids, fitted._known_graphs = node_ids(graphs), None
+        for name in list(vars(fitted)):
+            if name.endswith("_"):
+                delattr(fitted, name)
         with stage(f"Fitting {len(batch)} graphs", self.verbose):
-            fitted._calibrate(batch, distinct_index, normal, inverse)
+            fitted._fit_and_calibrate(batch, counted)
         fitted.calibration_.warn_if_few()
-        if not isinstance(calibration, Split):
-            fitted.calibration_index_ = np.full(len(batch), -1)
-            fitted.calibration_index_[normal] = inverse
-            fitted.training_scores_ = fitted._scores_of_all(batch)
         _warn_ignored(
-            unread_attributes(schema, batch.schema.ignored),
+            unread_attributes(self.given_schema, batch.schema.ignored),
             batch.schema.n_self_loops,
             "name them in schema=GraphSchema(...) to use them; to silence this warning, list the "
             "attributes to use there, or None for none, such as graph_categories=None and "
             "graph_numbers=None",
         )
         fitted._freeze()
-        for name, value in vars(fitted).items():  # an error above leaves self unchanged
-            setattr(self, name, value)
-        for name in set(earlier) - vars(fitted).keys():
-            delattr(self, name)
+        self.__dict__ = fitted.__dict__
+
+    def _fit_and_calibrate(self, batch: GraphBatch, counted: _Counted) -> None:
+        """Set the fitted attributes."""
+        self.schema_, self.training_graphs_ = batch.schema, batch
+        self.verdicts_ = counted.verdicts
+        calibration, rng = self._calibration, check_random_state(self.random_state)
+        share = None if self.contamination == "auto" else float(self.contamination)
+        if isinstance(calibration, Split):
+            parts = calibration.split(len(counted.distinct), share or 0.5, rng)
+            scores, index = self._held_out_scores(batch, counted, *parts, rng)
+        else:
+            scores, index = self._own_scores(batch, counted.distinct, rng), counted.distinct
+        self.calibration_ = FittedCalibration(
+            finite(scores), index, share, is_comparable=calibration is not None
+        )
+        if not isinstance(calibration, Split):
+            self.calibration_index_ = np.full(len(batch), -1)
+            self.calibration_index_[counted.normal] = counted.inverse
+            self.training_scores_ = self._scores_of_all(batch)
+
+    def _own_scores(
+        self, batch: GraphBatch, distinct: np.ndarray, rng: np.random.RandomState
+    ) -> np.ndarray:
+        """Fit to the graphs that count, and score each by the others; with "train", by all."""
+        graphs = batch[distinct] if len(distinct) < len(batch) else batch
+        scores = self._fit_batch(graphs, rng)
+        if self._calibration is None:
+            return self._checked_scores(graphs)
+        if scores is None or np.shape(scores) != (len(graphs),):
+            raise ValueError(
+                f"{type(self).__name__}._fit_batch must return the scores of the "
+                f"{len(graphs)} training graphs, leave-one-out, and returned {scores!r}"
+            )
+        return scores
+
+    def _held_out_scores(
+        self,
+        batch: GraphBatch,
+        counted: _Counted,
+        held_out: np.ndarray,
+        training: np.ndarray,
+        rng: np.random.RandomState,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Fit to some of the graphs that count, and score the others; and their indices."""
+        self._fit_batch(batch[counted.distinct[training]], rng)
+        # All copies: a held-out graph with many copies is as frequent among new graphs.
+        index = counted.normal[np.isin(counted.inverse, held_out)]
+        self._check_batch(batch[index])
+        return self._checked_scores(batch[index]), index
 
     def _scores_of_all(self, batch: GraphBatch) -> np.ndarray:
         """Scores of the graphs of `fit`; those of confirmed anomalies are the lowest."""
@@ -335,50 +388,6 @@ class BaseGraphDetector(OutlierMixin, Specification):
             found = finite(self._checked_scores(batch[anomalies]))
             scores[anomalies] = np.minimum(found, self.calibration_scores_.min())
         return scores
-
-    def _calibrate(
-        self,
-        batch: GraphBatch,
-        distinct_index: np.ndarray,
-        normal: np.ndarray,
-        inverse: np.ndarray,
-    ) -> None:
-        """Fit to ``batch[distinct_index]``, which represent ``batch[normal]`` by `inverse`."""
-        calibration, calibration_index = self._calibration, distinct_index
-        graphs = batch[distinct_index] if len(distinct_index) < len(batch) else batch
-        rng = check_random_state(self.random_state)
-        share = None if self.contamination == "auto" else float(self.contamination)
-        if isinstance(calibration, LeaveOneOut):
-            scores: Any = self._fit_batch(graphs, rng)
-            if scores is None or np.shape(scores) != (len(graphs),):
-                raise ValueError(
-                    f"{type(self).__name__}._fit_batch must return the scores of the "
-                    f"{len(graphs)} training graphs, leave-one-out, and returned {scores!r}"
-                )
-        elif isinstance(calibration, Split):
-            held_out, training = calibration.split(len(graphs), share or 0.5, rng)
-            self._fit_batch(graphs[training], rng)
-            # All copies: a held-out graph with many copies is as frequent among new graphs.
-            calibration_index = normal[np.isin(inverse, held_out)]
-            self._check_batch(batch[calibration_index])
-            scores = self._checked_scores(batch[calibration_index])
-        else:
-            self._fit_batch(graphs, rng)
-            scores = self._checked_scores(graphs)
-        self.calibration_ = FittedCalibration(
-            scores=finite(scores),
-            graphs=calibration_index,
-            contamination=share,
-            is_comparable=calibration is not None,
-        )
-
-    @property
-    def training_node_ids(self) -> list[list] | None:
-        """Ids of the nodes of the graphs of `fit`.
-
-        None if `fit` did not get networkx graphs, and after a file.
-        """
-        return self._node_ids
 
     # -- calibration -------------------------------------------------------------------------------
 
@@ -644,8 +653,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
     def save(self, path: str | os.PathLike) -> None:
         """Save the fitted detector to a file that :func:`skgraphkde.load` reads.
 
-        The file contains the training graphs. The loaded detector returns the same scores on any
-        machine, up to rounding, with or without a GPU.
+        The file contains the training graphs, without the ids of their nodes. The loaded detector
+        returns the same scores on any machine, up to rounding, with or without a GPU.
 
         Parameters
         ----------

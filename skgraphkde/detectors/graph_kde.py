@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._utils import warn
-from skgraphkde.calibration import LeaveOneOut, finite
+from skgraphkde.calibration import finite
 from skgraphkde.detectors.base import BaseGraphDetector, warn_of_target
 from skgraphkde.detectors.groups import find_groups
 from skgraphkde.detectors.model import GraphModel, fit_model
@@ -248,27 +248,27 @@ class GraphKDEDetector(
         self.max_references = max_references
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters, also those of named views.
+        """Get the parameters, also named views and theirs, as those of a Pipeline.
 
         Parameters
         ----------
         deep : bool, default=True
             Whether to add nested parameters: ``encoder__n_layers``, ``views__distance`` of a
-            single view, and ``novelty__radius`` with ``views=[..., ("novelty", Novelty())]``.
+            single view, and ``new`` and ``new__radius`` with ``views=[..., ("new", Novelty())]``.
 
         Returns
         -------
         dict
         """
         params = super().get_params(deep=deep)
-        if deep:
-            for name, view in self._named_views().items():
-                for key, value in view.get_params().items():
-                    params[f"{name}__{key}"] = value
+        for name, view in self._named_views if deep else ():
+            params[name] = view
+            if isinstance(view, View):
+                params |= {f"{name}__{key}": value for key, value in view.get_params().items()}
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of named views, see :meth:`get_params`.
+        """Set parameters, named views, and parameters of these, see :meth:`get_params`.
 
         Parameters
         ----------
@@ -280,23 +280,17 @@ class GraphKDEDetector(
         """
         if "views" in params:
             super().set_params(views=params.pop("views"))
-        named, others = self._named_views(), {}
-        for key, value in params.items():
-            name, _, rest = key.partition("__")
-            if name in named and rest:
-                named[name].set_params(**{rest: value})
-            else:
-                others[key] = value
-        super().set_params(**others)
-        return self
+        new = {name: params.pop(name) for name, _ in self._named_views if name in params}
+        if new:
+            named = self._named_views
+            self.views = [(x[0], new.get(*x)) if x in named else x for x in self.views]
+        return super().set_params(**params)
 
-    def _named_views(self) -> dict[str, View]:
-        """Views that are given as pairs of a name and a view."""
-        named = {}
-        for item in self.views if isinstance(self.views, list | tuple) else ():
-            if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], View):
-                named[item[0]] = item[1]
-        return named
+    @property
+    def _named_views(self) -> list[tuple[str, Any]]:
+        """Pairs of a name and a view among the views that are given."""
+        given = self.views if isinstance(self.views, list | tuple) else ()
+        return [item for item in given if isinstance(item, tuple) and len(item) == 2]
 
     def _validate_values(self) -> None:
         self._validate_names()
@@ -316,8 +310,7 @@ class GraphKDEDetector(
 
     def _validate_names(self) -> None:
         """Check the names of views, as scikit-learn checks those of a VotingClassifier."""
-        items = self.views if isinstance(self.views, list | tuple) else ()
-        names = [item[0] for item in items if isinstance(item, tuple) and len(item) == 2]
+        names = [name for name, _ in self._named_views]
         taken = super().get_params(deep=False)
         for name in names:
             if not isinstance(name, str) or "__" in name or name in taken:
@@ -374,7 +367,7 @@ class GraphKDEDetector(
     @property
     def keeps_training_graphs(self) -> bool:
         """True if each training graph was compared with the others, and has a calibration score."""
-        return isinstance(self._calibration, LeaveOneOut)
+        return hasattr(self, "training_scores_") and self.is_calibrated_
 
     def suggest(self, n: int = 10) -> np.ndarray:
         """Suggest training graphs to look at next: the most anomalous ones without a verdict.
@@ -475,9 +468,8 @@ class GraphKDEDetector(
             if verdict != UNKNOWN:
                 known_verdicts[of_known == kind] = verdict
         added = np.flatnonzero(~np.isin(of_batch, of_known) & (new_verdicts != UNKNOWN))
-        verdicts = np.append(known_verdicts, new_verdicts[added])
-        graphs = self._with_training_graphs(batch[added]) if len(added) else self.training_graphs_
-        return self.fit(graphs, verdicts=verdicts)
+        self._refit(batch[added], np.append(known_verdicts, new_verdicts[added]))
+        return self
 
     def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
         views = self._views()

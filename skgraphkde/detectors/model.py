@@ -236,7 +236,8 @@ class GraphModel:
         pairs = zip(self.log_p_values, scores, strict=True)
         log_p_values = np.array([of_view(view_scores) for of_view, view_scores in pairs])
         log_p_values *= self.view_weights[:, np.newaxis]
-        log_p_values[scores == ITSELF] = LOG_P_OF_CONFIRMED
+        has_anomalies = np.array([isinstance(view, Confirmed) for view in self.views])
+        log_p_values[has_anomalies[:, np.newaxis] & (scores == ITSELF)] = LOG_P_OF_CONFIRMED
         return log_p_values
 
     def leave_one_out_log_p_values(self) -> np.ndarray:

@@ -20,7 +20,6 @@ from skgraphkde.explanation.contributions import surprises_of
 from skgraphkde.explanation.reasons import Profiles, RankedReason
 from skgraphkde.explanation.wording import checked_names, in_two_lines
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import encodable
 
 __all__ = ["explain", "results"]
@@ -110,7 +109,7 @@ def judge(
     n_reasons : int, default=5
         Largest number of reasons for each graph. 0: verdicts alone, which is several times as fast.
     node_names : sequence of sequences, default=None
-        Names of the nodes of each graph, for reasons. None: their positions.
+        Names of the nodes of each graph, for reasons. None: their ids.
     own : ndarray of shape (n_graphs,), default=None
         The calibration score of each graph, which is a training graph and is judged by the others;
         -1 for a confirmed anomaly. None: no graph is one.
@@ -155,7 +154,7 @@ def judge_some(
     batch: GraphBatch,
     rows: np.ndarray,
     *,
-    node_names: Sequence[Sequence[Any]] | None,
+    node_names: Sequence[Sequence[Any]] | None = None,
     own: np.ndarray | None,
     **how: Any,
 ) -> dict[int, Judgement]:
@@ -191,7 +190,8 @@ def _explained(
             surprises[others] = surprises_of(model, scores[:, others])
         densities = np.array(model.densities, dtype=int)
         views = densities[surprises[:, densities].argmax(axis=1)]
-        profiles = Profiles(model, context, features, scores, reference, node_names)
+        names = batch.ids_by_graph() if node_names is None else node_names
+        profiles = Profiles(model, context, features, scores, reference, names)
     found: list[dict[str, Any]] = [{} for _ in range(len(batch))]
     for view in np.unique(views):
         index = np.flatnonzero(views == view)
@@ -234,19 +234,6 @@ def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.n
         )
     detector.check_keeps_training_graphs()
     return detector.training_graphs_, detector.calibration_index_
-
-
-def node_names_of(detector: BaseGraphDetector, graphs: Any) -> Sequence[Sequence[Any]] | None:
-    """The ids of the nodes of graphs, or None for their positions where they are not known.
-
-    Parameters
-    ----------
-    detector : BaseGraphDetector
-        Fitted.
-    graphs : sequence of graphs, GraphBatch or None
-        None: the training graphs.
-    """
-    return detector.training_node_ids if graphs is None else node_ids(graphs)
 
 
 def _names_of(batch: GraphBatch, names: Sequence[Any] | None = None) -> pd.Series:
@@ -318,8 +305,8 @@ def explain(
     n_reasons : int, default=5
         Rows for each graph, at most.
     node_names : sequence of sequences, default=None
-        Names of the nodes of each graph. None: the ids of networkx graphs, and the positions of
-        other graphs' nodes, and of training graphs that came from a file or an update.
+        Names of the nodes of each graph. None: their ids; their positions where graphs have no
+        ids, and for training graphs of a detector that was loaded.
 
     Returns
     -------
@@ -365,8 +352,6 @@ def explain(
     if k < 1 or n_reasons < 1:
         raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
     batch, own = to_judge(detector, graphs)
-    if node_names is None:
-        node_names = node_names_of(detector, graphs)
     judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
     names = _names_of(batch)
     rows = [
@@ -444,8 +429,7 @@ def results(
     """
     check_alpha(alpha)
     batch, own = to_judge(detector, graphs)
-    ids = node_names_of(detector, graphs)
-    judged = judge(detector, batch, n_reasons=N_WEAK, node_names=ids, own=own)
+    judged = judge(detector, batch, n_reasons=N_WEAK, own=own)
     frame = pd.DataFrame({"name": _names_of(batch, names)})
     frame["score"] = [x.score for x in judged]
     frame["decision"] = [x.decision for x in judged]

@@ -124,7 +124,10 @@ def assemble(
         called=tuple((schema.call or {}).items()),
     )
     columns = *data["node"], *data["edge"].take(edge_of_arc), *data["graph"]
-    return GraphBatch(nodes.ptr, adjacency, *columns, fitted, [graph.name for graph in graphs])
+    ids = None
+    if not all(isinstance(graph.names, range) for graph in graphs):
+        ids = np.fromiter(chain.from_iterable(graph.names for graph in graphs), object)
+    return GraphBatch(nodes.ptr, adjacency, *columns, fitted, [x.name for x in graphs], ids)
 
 
 # -- the names that are read -----------------------------------------------------------------------

@@ -44,6 +44,7 @@ ARGUMENTS = (
     *(x + y for x in PARTS.values() for y in OF_PART),
     "schema",
     "names",
+    "node_ids",
 )
 
 
@@ -101,6 +102,9 @@ class GraphBatch:
         category "label" and the numbers "x".
     names : sequence of str, default=None
         What each graph is called, "" for one without a name. None: none has a name.
+    node_ids : ndarray of shape (n_nodes,), object, default=None
+        What each node is called where the graphs come from, for reasons. None: its position in its
+        graph, as in files and pickles of a batch, which leave ids out.
 
     Attributes
     ----------
@@ -137,6 +141,7 @@ class GraphBatch:
         graph_attributes: np.ndarray | None = None,
         schema: FittedSchema | None = None,
         names: Sequence[str] | str | None = None,
+        node_ids: np.ndarray | None = None,
     ) -> None:
         self.node_ptr = frozen(node_ptr, np.int64)
         self.adjacency = copy.copy(adjacency)  # SciPy's constructor would check it again
@@ -159,6 +164,7 @@ class GraphBatch:
         if isinstance(names, str):  # as __reduce__ writes them
             names = json.loads(names)
         self.names = tuple(names) if names is not None and any(names) else None
+        self.node_ids = frozen(node_ids)
 
     def _default_schema(self) -> FittedSchema:
         fields: dict[str, Any] = {}
@@ -267,6 +273,13 @@ class GraphBatch:
                 "with schema=GraphSchema(node_categories=...)"
             )
 
+    def ids_by_graph(self) -> list[Any]:
+        """Ids of the nodes of each graph, or their positions."""
+        ids = self.node_ids
+        if ids is None:
+            ids = np.arange(self.n_nodes) - self.node_ptr[self.graph_of_node]
+        return np.split(ids, self.node_ptr[1:-1])
+
     @property
     def graph_of_node(self) -> np.ndarray:
         """Index of the graph that owns each node, shape (n_nodes,)."""
@@ -290,7 +303,7 @@ class GraphBatch:
     def __reduce__(self) -> tuple:
         # A file has an entry for each object: many names are one text.
         names = None if self.names is None else json.dumps(self.names)
-        return GraphBatch, (*(getattr(self, name) for name in ARGUMENTS[:-1]), names)
+        return GraphBatch, (*(getattr(self, name) for name in ARGUMENTS[:-2]), names)
 
     def __len__(self) -> int:
         return self.n_graphs
@@ -328,6 +341,7 @@ class GraphBatch:
             *self.data("graph").take(index),
             self.schema,
             None if self.names is None else [self.names[i] for i in index],
+            None if self.node_ids is None else self.node_ids[nodes],
         )
 
     @staticmethod
@@ -371,7 +385,10 @@ class GraphBatch:
         nodes, edges, graphs = (Data.joined([x.data(part) for x in batches]) for part in PARTS)
         schema = first.joined(batch.schema for batch in batches[1:])
         names = [name for x in batches for name in x.names or [""] * len(x)]
-        return GraphBatch(node_ptr, adjacency, *nodes, *edges, *graphs, schema, names)
+        ids = None
+        if any(batch.node_ids is not None for batch in batches):
+            ids = np.concatenate([x for batch in batches for x in batch.ids_by_graph()])
+        return GraphBatch(node_ptr, adjacency, *nodes, *edges, *graphs, schema, names, ids)
 
     def replace(self, **changes: Any) -> GraphBatch:
         """A copy with other arrays, which are named as in the constructor.

@@ -90,7 +90,7 @@ def find_device(device: str) -> torch.device:
     Raises
     ------
     ValueError
-        If torch does not find the device.
+        If torch does not find the device, or it is neither a CPU nor a GPU of CUDA.
     """
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -98,7 +98,10 @@ def find_device(device: str) -> torch.device:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:  # torch without CUDA asserts
         raise ValueError(f"torch does not find device={device!r}: use 'auto' or 'cpu'") from error
-    return torch.device(device)
+    found = torch.device(device)
+    if found.type not in WIDTHS:
+        raise ValueError(f"device={device!r} cannot be used: use 'cpu', 'cuda' or 'auto'")
+    return found
 
 
 def embed(distance: FittedMMD, P: DiscreteMeasures) -> DiscreteMeasures:

@@ -15,7 +15,7 @@ from skgraphkde._utils import during
 from skgraphkde.calibration import check_alpha
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.explanation.results import groups_of, judge, judge_some, node_names_of, to_judge
+from skgraphkde.explanation.results import groups_of, judge, judge_some, to_judge
 from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import encodable, shown
@@ -91,8 +91,7 @@ def report(
     batch, own = to_judge(page.detector, graphs)
     if names is None:
         names = [x or f"graph {i}" for i, x in enumerate(batch.names or [""] * len(batch))]
-    ids = node_names_of(page.detector, graphs)
-    page.add_all(batch, checked_names(names, len(batch)), ids, own)
+    page.add_all(batch, checked_names(names, len(batch)), batch.ids_by_graph(), own)
     html = page.html()
     if path is None:
         return HtmlPage(html)

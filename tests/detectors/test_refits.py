@@ -257,6 +257,18 @@ def test_refits_equal_a_fit_where_numbers_are_read_by_convention(schema):
     assert in_two.schema_ == nothing_new.schema_ == whole.schema_
 
 
+@pytest.mark.parametrize(
+    "refit", [lambda x, new: x.partial_fit(new), lambda x, new: x.learn(new, [1] * 60)]
+)
+def test_refits_read_what_the_first_fit_read(refit):
+    hosts = [str] * 20 + [lambda node, i=i: f"{i}-{node}" for i in range(60)]
+    graphs = [with_data(nx.cycle_graph(10 + i), {"host": x}) for i, x in enumerate(hosts)]
+    detector = GraphKDEDetector(schema="all").fit(graphs[:20])
+    with warnings.catch_warnings(action="ignore"):
+        refit(detector, graphs[20:])
+    assert detector.schema_.node_categories == ("host",)  # though it hardly repeats any longer
+
+
 def test_a_graph_that_somebody_judged_normal_is_none_of_the_anomalies():
     graphs = [nx.cycle_graph(n) for n in range(10, 50)]
     graphs += [nx.star_graph(30), nx.complete_graph(12), nx.star_graph(31)]
@@ -326,7 +338,7 @@ def test_groups_are_those_of_the_references_by_their_places_in_the_list():
     index = detector.model_.reference_index
     for group in find_groups(detector.model_):
         assert set(group.members) <= set(index)
-    suggested = detector.suggest(5)
+    suggested = detector.set_params(calibration="split").suggest(5)  # of what was fitted
     assert set(suggested) & {60, 61, 62, 63}
 
 

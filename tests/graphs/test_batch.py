@@ -75,3 +75,9 @@ def test_arrays_are_read_only_also_of_a_pickle_and_the_callers_are_not(batch):
     ptr, adjacency = np.array([0, batch.n_nodes]), batch.adjacency.copy()
     GraphBatch(ptr, adjacency)
     ptr[0] = adjacency.data[0] = 0  # still writable
+
+
+def test_ids_of_nodes_stay_with_their_graphs():
+    graphs = [np.eye(2)[::-1]], [nx.path_graph([(0, "a"), (0, "b"), "c"])], [np.eye(2)[::-1]]
+    joined = GraphBatch.concatenate(list(map(read_graphs, graphs)))
+    assert joined[[1, 2]].node_ids.tolist() == [(0, "a"), (0, "b"), "c", 0, 1]

@@ -19,7 +19,6 @@ from skgraphkde.graphs.files import (
     iter_graphs,
     node_link_graphs,
     read_batch,
-    read_batch_and_ids,
 )
 from skgraphkde.graphs.files.tables import typed_columns
 from tests.conftest import random_graphs, refused, warned, with_data
@@ -174,9 +173,7 @@ def test_data_and_directions_there_and_back(tmp_path, suffix, kind):
     if suffix != "gml":  # where "label" is the name of a node
         assert_same(read_batch(files, "all"), read_graphs(graphs, schema="all"))
     for file, graph in zip(files, graphs, strict=True):
-        batch, nodes = read_batch_and_ids([file], expected.schema)
-        assert nodes == [list(graph)]
-        assert batch.n_nodes == len(graph)
+        assert read_batch([file], expected.schema).node_ids.tolist() == list(graph)
 
 
 GRAPHML = """<graphml><key id="d" for="node" attr.name="label" attr.type="string">
@@ -242,15 +239,15 @@ def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
     text = 'graph [ node [ id 5 label "C" ] node [ id 7 label "{}" ] edge [ source 5 target 7 ] ]'
     for name in "CN":
         (tmp_path / f"{name}.gml").write_text(text.format(name))
-    files, names = find_files([tmp_path]), [["C (5)", "C (7)"], ["C", "N"]]
+    files, names = find_files([tmp_path]), ["C (5)", "C (7)", "C", "N"]
     message = "node labels repeat in GML files.*--node-category lab"
     for schema in (None, "all"):
-        batch, ids = warned(message, read_batch_and_ids, files, schema)
-        assert (ids, batch.labels) == (names, None)
+        batch = warned(message, read_batch, files, schema)
+        assert (batch.node_ids.tolist(), batch.labels) == (names, None)
     batch = read_batch(files, GraphSchema(node_categories="label"))
     assert [batch.label_names[code] for code in batch.labels] == ["C", "C", "C", "N"]
-    batch, ids = read_batch_and_ids(files, GraphSchema(node_categories=None))
-    assert (ids, batch.labels) == (names, None)
+    batch = read_batch(files, GraphSchema(node_categories=None))
+    assert (batch.node_ids.tolist(), batch.labels) == (names, None)
 
 
 # -- edge lists ------------------------------------------------------------------------------------
@@ -330,7 +327,7 @@ LATIN_CSV = "source,target\nä,b\n".encode("latin-1")
 def test_marks_and_alphabets(tmp_path, content, options, first):
     path = tmp_path / "a.csv"
     path.write_bytes(content)
-    assert read_batch_and_ids([path], options=options)[1] == [[first, "b"]]
+    assert read_batch([path], options=options).node_ids.tolist() == [first, "b"]
     for encoding in ("ascii", "utf-9"):
         refused("give another --encoding", read_batch, [path], options={"encoding": encoding})
 

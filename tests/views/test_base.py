@@ -18,8 +18,9 @@ from skgraphkde import (
     View,
     read_graphs,
 )
+from skgraphkde.detectors.model import LOG_P_OF_CONFIRMED
 from skgraphkde.explanation import explain, view_surprises
-from skgraphkde.views.anomalies import Confirmed
+from skgraphkde.views.anomalies import ITSELF, Confirmed
 from tests.conftest import densities, permuted, random_graphs, with_data
 from tests.golden import trace
 from tests.views.common import fit, scores_of
@@ -124,3 +125,8 @@ def test_neither_company_nor_the_order_of_nodes_matters(view, seed):
     np.testing.assert_allclose(scores_of(fitted, permuted(batch, seed)), expected, atol=1e-9)
     alone = np.hstack([scores_of(fitted, batch[i]) for i in range(5)])
     np.testing.assert_allclose(alone, expected, atol=1e-9)
+
+
+def test_a_low_score_of_another_view_confirms_no_anomaly(detector):
+    log_p_values = detector.model_.as_log_p_values(np.full((4, 1), ITSELF))
+    assert (log_p_values != LOG_P_OF_CONFIRMED).all()

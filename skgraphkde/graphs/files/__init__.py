@@ -11,7 +11,6 @@ from skgraphkde.graphs.files.walk import (
     iter_graphs,
     node_link_graphs,
     read_batch,
-    read_batch_and_ids,
 )
 
 __all__ = [
@@ -21,5 +20,4 @@ __all__ = [
     "iter_graphs",
     "node_link_graphs",
     "read_batch",
-    "read_batch_and_ids",
 ]

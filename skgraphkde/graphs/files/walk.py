@@ -370,7 +370,7 @@ def iter_graphs(
 
 def read_batch(
     files: Iterable[Source],
-    schema: GraphSchema | str | None = None,
+    schema: GraphSchema | FittedSchema | str | None = None,
     on_error: OnError = None,
     options: Mapping[str, str] = NO_OPTIONS,
 ) -> GraphBatch:
@@ -379,7 +379,8 @@ def read_batch(
     Parameters
     ----------
     files : iterable of Path
-    schema : GraphSchema, "all" or None, default=None
+    schema : GraphSchema, FittedSchema, "all" or None, default=None
+        A FittedSchema is that of a detector: each graph must have the data that it reads.
     on_error : callable, default=None
     options : mapping of str, default={}
         As in :func:`iter_graphs`.
@@ -400,24 +401,6 @@ def read_batch(
     ...         _ = Path(folder, f"{name}.csv").write_text(f"from,to,flow\np,q,{flow}\nq,r,1\n")
     ...     read_batch(find_files([folder]), "all")
     GraphBatch(n_graphs=2, n_nodes=6, n_arcs=4, n_edge_attributes=1)
-    """
-    return read_batch_and_ids(files, schema, on_error, options)[0]
-
-
-def read_batch_and_ids(
-    files: Iterable[Source],
-    schema: GraphSchema | FittedSchema | str | None = None,
-    on_error: OnError = None,
-    options: Mapping[str, str] = NO_OPTIONS,
-) -> tuple[GraphBatch, list[list]]:
-    """Read all graphs of files into one batch, and the ids of the nodes of each.
-
-    Parameters
-    ----------
-    files, on_error, options
-        As for :func:`read_batch`.
-    schema : GraphSchema, FittedSchema, "all" or None, default=None
-        A FittedSchema is that of a detector: each graph must have the data that it reads.
     """
     known = schema if isinstance(schema, FittedSchema) else None
     schema = validated(schema) if known is None else known.to_schema()
@@ -441,9 +424,9 @@ def read_batch_and_ids(
             if attempt(on_error, _assemble, [graph], schema, known, True) is not None:
                 usable.append(graph)
         # What is wrong with none of them alone, such as data that only some have, is about all.
-        graphs, batch = usable, _assemble(usable, schema, known)
+        batch = _assemble(usable, schema, known)
     _warn_mixed(batch, schema)
-    return batch, [list(graph.names) for graph in graphs]
+    return batch
 
 
 def _assemble(

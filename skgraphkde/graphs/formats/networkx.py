@@ -68,19 +68,6 @@ def _columns(
     return flattened(columns)
 
 
-def node_ids(graphs: Any) -> list[list] | None:
-    """The ids of the nodes of networkx graphs; None for others.
-
-    Parameters
-    ----------
-    graphs : sequence of graphs
-    """
-    are_networkx = isinstance(graphs, list | tuple | np.ndarray) and all(
-        isinstance(graph, nx.Graph) for graph in graphs
-    )
-    return [list(graph) for graph in graphs] if are_networkx else None
-
-
 def simplified(graph: nx.MultiGraph) -> nx.Graph:
     """The graph as a Graph or DiGraph if no edges are parallel, else as it is."""
     if any(len(keys) > 1 for _, neighbors in graph.adjacency() for keys in neighbors.values()):
