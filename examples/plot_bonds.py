@@ -25,7 +25,7 @@ from skgraphkde.datasets import load_mutag
 from skgraphkde.explanation import explain
 from skgraphkde.plots import plot_graph
 
-warnings.filterwarnings("ignore", message="node labels that fit did not see")
+warnings.filterwarnings("ignore", message="node categories that fit did not see")
 mutag = load_mutag(edge_data=True)
 molecules = mutag.graphs.to_networkx()
 bonds = Counter(str(bond) for graph in molecules for *_, bond in graph.edges(data="label"))

@@ -21,7 +21,7 @@ from skgraphkde import MMD, Density, GraphKDEDetector, NodeFeatures, Propagation
 from skgraphkde.datasets import load_mutag
 from skgraphkde.model_selection import OneClassKFold
 
-warnings.filterwarnings("ignore", message="node labels that fit did not see")
+warnings.filterwarnings("ignore", message="node categories that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
 grid = {
     "encoder__n_layers": [0, 1, 2, 3],

@@ -31,7 +31,7 @@ target = y[unseen]
 n_odd = np.sum(target == -1)
 print(f"fitted on {len(known)} normal molecules; unseen: {len(fresh)} normal, {n_odd} anomalous")
 
-warnings.filterwarnings("ignore", message="node labels that fit did not see")
+warnings.filterwarnings("ignore", message="node categories that fit did not see")
 untrained = paper_settings(training=None)
 detectors = {
     "defaults": GraphKDEDetector(),

@@ -26,7 +26,7 @@ from skgraphkde.datasets import load_mutag
 from skgraphkde.model_selection import OneClassKFold
 from skgraphkde.plots import plot_graph
 
-warnings.filterwarnings("ignore", message="node labels that fit did not see")
+warnings.filterwarnings("ignore", message="node categories that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
 
 

@@ -25,7 +25,7 @@ from skgraphkde.explanation import (
 )
 from skgraphkde.plots import plot_graph
 
-warnings.filterwarnings("ignore", message="node labels that fit did not see")
+warnings.filterwarnings("ignore", message="node categories that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
 known, others = molecules[y == 1], molecules[y == -1]
 detector = GraphKDEDetector().fit(known)

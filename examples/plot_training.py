@@ -20,7 +20,7 @@ from sklearn.metrics import roc_auc_score
 from skgraphkde import GraphKDEDetector, paper_settings
 from skgraphkde.datasets import load_mutag
 
-warnings.filterwarnings("ignore", message="node labels that fit did not see")
+warnings.filterwarnings("ignore", message="node categories that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
 print("split  AUROC untrained  trained  rank correlation")
 for split in range(3):

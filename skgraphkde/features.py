@@ -23,6 +23,7 @@ from skgraphkde._utils import warn
 from skgraphkde.graphs.arrays import ROUNDING, codes_in
 from skgraphkde.graphs.batch import GraphBatch, is_spatial
 from skgraphkde.graphs.naming import legible, listed, shown
+from skgraphkde.graphs.problems import called
 from skgraphkde.graphs.random_walks import STEPS, return_probabilities
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.refinement import (
@@ -42,8 +43,6 @@ __all__ = ["NodeFeatures"]
 MOST_VALUES, PROJECTED = 512, 256
 # Largest number of columns for means by category; with more, means are over all categories.
 MOST_EDGE_COLUMNS = 64
-# What a warning calls categories that `fit` did not see.
-UNSEEN = {"node": "node labels", "edge": "edge categories", "graph": "categories of graphs"}
 # Share of graphs with categories of their own, up to which these count as known.
 FEW_WITH_OWN = 0.05
 
@@ -621,7 +620,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         for part in parts:
             used, known = values_in_use(batch, part), self.values_[part]
             if list(used) == list(known) and (part != "node" or has_labels):
-                _warn_of_unseen(UNSEEN[part], used, known)
+                _warn_of_unseen(batch, part, used, known)
 
     def transform_batch(self, batch: GraphBatch) -> GraphBatch:
         """Compute the features of a batch that :meth:`check_batch` accepts.
@@ -714,7 +713,8 @@ def values_in_use(batch: GraphBatch, part: str) -> dict[str, tuple[Hashable, ...
 
 
 def _warn_of_unseen(
-    what: str,
+    batch: GraphBatch,
+    part: str,
     used: Mapping[str, Iterable[Hashable]],
     known: Mapping[str, Iterable[Hashable]],
 ) -> None:
@@ -722,8 +722,8 @@ def _warn_of_unseen(
 
     Parameters
     ----------
-    what : str
-        Noun for the values in the message.
+    batch : GraphBatch
+    part : {"node", "edge", "graph"}
     used, known : mapping from str to iterable of hashable
         Values of the graphs and values of `fit`, by category, in the same order.
     """
@@ -733,14 +733,17 @@ def _warn_of_unseen(
         unseen = [value for value in values if value not in known_values]
         if not unseen:
             continue
-        text = f"{listed([legible(x) for x in unseen])} of {shown(name)!r}"
-        by_look = {_look(value): value for value in vocabulary}
-        alike = [x for x in unseen if _look(x) in by_look]
-        if alike:
-            text += f" ({_difference(alike[0], by_look[_look(alike[0])])})"
-        found.append(text)
+        by_look = {_look(value).casefold(): value for value in vocabulary}
+        alike = [x for x in unseen if _look(x).casefold() in by_look]
+        look = f" ({_difference(alike[0], by_look[_look(alike[0]).casefold()])})" if alike else ""
+        is_unseen = np.array([x not in known_values for x in batch.values_by_category(part)[name]])
+        first = batch.owner(part)[is_unseen[batch.data(part).labels].argmax()]
+        found.append(
+            f"{listed([legible(x) for x in unseen])} of {shown(name)!r}{look}, first in "
+            f"{called(batch.name(int(first)))}"
+        )
     if found:
-        warn(f"{what} that fit did not see: {'; '.join(found)}")
+        warn(f"{part} categories that fit did not see: {'; '.join(found)}")
 
 
 def warn_of_alike(batch: GraphBatch) -> None:

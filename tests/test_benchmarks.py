@@ -95,7 +95,7 @@ def peer(name):
     )
 
 
-@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+@pytest.mark.filterwarnings("ignore:node categories that fit did not see")
 @pytest.mark.parametrize(
     "name",
     [

@@ -83,7 +83,7 @@ def test_a_value_that_none_has_is_no_weak_sign_however_few_are_known():
     assert results(detector, [graph(99, "NEW")])["reason"][0] == "never seen: kind=NEW"
 
 
-@pytest.mark.filterwarnings("ignore:node labels that fit did not see", "ignore:not read")
+@pytest.mark.filterwarnings("ignore:node categories that fit did not see", "ignore:not read")
 @pytest.mark.parametrize("case", CAUSES)
 def test_the_planted_cause_comes_first(case):
     train, test, y = typed.graphs_of(case, draw=0)
@@ -418,7 +418,7 @@ def test_of_what_was_never_seen_the_cause_is_told_and_not_what_follows(odd):
     assert said.tolist() == [first]
 
 
-@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+@pytest.mark.filterwarnings("ignore:node categories that fit did not see")
 def test_a_value_never_seen_is_the_first_reason_whatever_the_numbers():
     """Though known graphs have values of their own now and then."""
 

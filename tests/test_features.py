@@ -50,7 +50,9 @@ def test_labels_are_one_hot_and_an_unseen_one_is_zero_with_one_warning():
     train, test = random_graphs(5, labels="CN"), random_graphs(5, seed=3, labels="CFI")
     transformer = NodeFeatures(("label",)).fit(train)
     X = transformer.transform(train).attributes
-    with pytest.warns(UserWarning, match="labels that fit did not see: F, I of 'label'$") as caught:
+    with pytest.warns(
+        UserWarning, match="s that fit did not see: F, I of .label., first in graph 0$"
+    ) as caught:
         X = np.vstack([X, transformer.transform(test).attributes])
     assert len(caught) == 1
     labels = [g.nodes[k]["label"] for g in train + test for k in g]

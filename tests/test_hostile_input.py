@@ -200,7 +200,7 @@ def fitted(kind):
 
 @pytest.mark.filterwarnings(
     "ignore:left out",
-    "ignore:node labels that fit did not see",
+    "ignore:node categories that fit did not see",
     "ignore:edge categories that fit did not see",
     "ignore:not read",
     "ignore:graph . is undirected",

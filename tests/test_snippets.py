@@ -151,7 +151,7 @@ DOCTESTS = ["docs/extending.md", "docs/schema.md"]
 DOCTESTS += [x for x in PAGES if "recipes" in x and "index" not in x]
 
 
-@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+@pytest.mark.filterwarnings("ignore:node categories that fit did not see")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # PyTorch Geometric's imports
 @pytest.mark.parametrize("page", DOCTESTS)
 def test_page(page, monkeypatch):

@@ -107,6 +107,9 @@ def fit(
         raise click.UsageError(f"a {type(model).__name__} does not learn from --verdicts")
     marked = None if verdicts is None else read_verdicts(verdicts)
     batch = files.read(model.given_schema)
-    echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
+    echo(
+        f"read            {batch.schema.words.counted(batch.n_graphs, 'graph')}, "
+        f"{batch.schema.words.counted(batch.n_nodes, 'node')}"
+    )
     of_people = {} if marked is None else {"verdicts": marked.of(list(batch.names or ()), files)}
     save(fit_quietly(files, model.fit, batch, **of_people), output)

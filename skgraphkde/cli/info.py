@@ -38,7 +38,7 @@ def fit_quietly(
 ) -> Any:
     """Call a method that fits, without warnings about attributes that the command prints."""
     with (
-        files.stage(f"Fitting {len(batch)} graphs"),
+        files.stage(f"Fitting {batch.schema.words.counted(len(batch), 'graph')}"),
         warnings.catch_warnings(action="ignore", category=IgnoredWarning),
     ):
         return fit(batch, *more, **options)
@@ -68,7 +68,7 @@ def print_fitted(detector: BaseGraphDetector) -> None:
         kinds = ", ".join(model.features.kinds_)
         echo(f"node features   {kinds} ({model.features.n_features_out_} columns)")
         for i, (view, weight) in enumerate(zip(model.views, model.view_weights, strict=True)):
-            echo(f"view {i}          {view.name}, weight {weight:.1f}")
+            echo(f"{f'view {i}':<16}{view.name}, weight {weight:.1f}")
             if hasattr(view, "bandwidths_"):
                 echo(f"  bandwidths    {', '.join(f'{h:.4g}' for h in view.bandwidths_)}")
     echo(

@@ -71,10 +71,9 @@ class Commands(click.Group):
         """The error with options that the user may have meant, or with what the option is."""
         name, fit = error.option_name, importlib.import_module("skgraphkde.cli.fit").fit
         close = difflib.get_close_matches(name, error.possibilities or (), cutoff=CLOSE)
-        message = None
-        if any(name in (*x.opts, *x.secondary_opts) for x in fit.params):
-            message = f"No such option {name!r}, but `fit` has it: the model file keeps that."
-        return click.NoSuchOption(name, message, close, error.ctx)
+        is_of_fit = any(name in (*x.opts, *x.secondary_opts) for x in fit.params)
+        message = f"No such option {name!r}, but `fit` has it: the model file keeps that."
+        return click.NoSuchOption(name, message if is_of_fit else None, close, error.ctx)
 
 
 def _interrupt_again(dropped: Any) -> None:

@@ -49,12 +49,12 @@ def update(model: str, files: GraphFiles, output: str, flagged: bool, own: Any) 
     """
     fitted = _load(model, own)
     batch = files.read(fitted.schema_)
-    echo(f"read            {len(batch)} graphs")
+    echo(f"read            {batch.schema.words.counted(len(batch), 'graph')}")
     with files.stage("Judging"):
         is_odd = fitted.predict(batch) < 0
     if not flagged and is_odd.any():
         names = [name for name, odd in zip(batch.names or (), is_odd, strict=True) if odd]
-        line = f"Left out {len(names)} graphs that the model flags: {listed(names)}"
+        line = f"Left out {len(names)} that the model flags: {listed(names)}"
         echo(f"{line}; --flagged lets them join", err=True)
         if is_odd.all():
             raise click.ClickException("the model flags all graphs: none joins")
@@ -88,7 +88,7 @@ def learn(model: str, verdicts: str, files: GraphFiles, output: str, own: Any) -
     batch = files.read(fitted.schema_)
     found = np.array(marked.of(list(batch.names or ()), files))
     some = np.flatnonzero(found)
-    echo(f"read            {len(some)} graphs with a verdict")
+    echo(f"read            {batch.schema.words.counted(len(some), 'graph')} with a verdict")
     save(fit_quietly(files, fitted.learn, batch[some], found[some]), output)
 
 

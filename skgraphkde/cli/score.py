@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+import numpy as np
 import pandas as pd
 
 from skgraphkde.calibration import discoveries
@@ -92,9 +93,11 @@ def score(
 
 def table_of(batch: GraphBatch, judged: list[Judgement]) -> pd.DataFrame:
     """Names, scores and verdicts of graphs, one row each."""
-    table = pd.DataFrame({"graph": [printable(name) for name in batch.names or ()]})
-    table["score"] = [x.score for x in judged]
-    table["decision"] = [x.decision for x in judged]
-    table["verdict"] = [x.verdict for x in judged]
-    table["p_value"] = pd.Series([x.p_value for x in judged], dtype=float)
-    return table
+    columns = {
+        "graph": [printable(name) for name in batch.names or ()],
+        "score": [x.score for x in judged],
+        "decision": [x.decision for x in judged],
+        "verdict": [x.verdict for x in judged],
+        "p_value": np.array([x.p_value for x in judged], dtype=float),
+    }
+    return pd.DataFrame(columns)

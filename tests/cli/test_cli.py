@@ -60,6 +60,8 @@ def test_info(here):
     said = run("info own.skg").stdout.splitlines()
     assert [*said[:7], said[-1]] == lines
     assert len([line for line in said if line.startswith("view ")]) == len(model.views)
+    many = run(f"""fit normal -o b.skg --set "views={["density"] + 10 * ["statistics"]}" """)
+    assert "\nview 10         statistics" in many.stdout
 
 
 @pytest.fixture
@@ -182,7 +184,7 @@ def test_input_that_cannot_be_used(here, command, message):
     before = sorted(here.iterdir())
     *stages, error = run(command, exit_code=1).stderr.splitlines()
     assert re.search(message, error)
-    assert all(re.fullmatch(r"Reading|Fitting \d+ graphs", stage) for stage in stages)
+    assert all(re.fullmatch(r"Reading|Fitting (1 graph|\d+ graphs)", stage) for stage in stages)
     assert sorted(here.iterdir()) == before  # also nothing half written
     assert (here / "old.csv").read_text() == "kept"
 

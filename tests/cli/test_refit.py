@@ -42,7 +42,7 @@ def test_what_the_model_flags_does_not_join_without_being_told(here, fitted):
     flagged = [f"new/{i:02d}.graphml" for i in np.flatnonzero(fitted.predict(named()) < 0)]
     result = run("update model.skg new odd.graphml -o own.skg")
     names = ", ".join([*flagged, "odd.graphml"])
-    assert f"Left out {len(flagged) + 1} graphs that the model flags: {names};" in result.stderr
+    assert f"Left out {len(flagged) + 1} that the model flags: {names};" in result.stderr
     joined = skgraphkde.load("own.skg").training_graphs_.names[20:]
     assert {*joined} == {*named().names} - {*flagged}
     run("update model.skg new odd.graphml -o all.skg --flagged")
@@ -104,7 +104,7 @@ def test_names_that_are_not_there(here):
     message = run("learn model.skg verdicts.csv -o own.skg", exit_code=1).stderr
     assert "names case1, which is no file here: give the files or the tables" in message
     result = run("learn model.skg verdicts.csv new -o own.skg --skip-errors", exit_code=3)
-    assert "1 graphs with a verdict" in result.stdout
+    assert "1 graph with a verdict" in result.stdout
 
 
 def test_graphs_in_a_zip(here):

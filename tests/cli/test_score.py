@@ -78,8 +78,10 @@ def test_warnings_are_one_line_and_said_once(here):
         graph = NEW[0].copy()
         graph.nodes["n0"]["element"] = element
         nx.write_graphml(graph, f"{name}.graphml")
-    said = run("score model.skg a.graphml b.graphml c.graphml --reasons --quiet").stderr
-    assert said == "Warning: node labels that fit did not see: Kr, Xe of 'element'\n"
+    said = run("score model.skg new a.graphml b.graphml c.graphml --reasons --quiet").stderr
+    assert said == (
+        "Warning: node categories that fit did not see: Kr, Xe of 'element', first in a.graphml\n"
+    )
 
 
 def test_names_that_are_no_text_do_not_end_a_run(here):

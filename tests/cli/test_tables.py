@@ -59,6 +59,13 @@ def test_tables_in_files_are_those_in_python(given, suffix):
     [
         ("fit edges.csv -o x.skg --nodes nodes.csv", 2, "--graph-column, the column of its graphs"),
         ("fit folder a.gml -o x.skg --graph-column case", 2, "need one table of edges"),
+        ("fit hours.csv -o x.skg", 1, "'hour', its first column, says to which of many graphs"),
+        (
+            "find edges.csv -o x.html --node-category who --graph-column case --source-column from "
+            "--target-column to",
+            1,
+            "table of nodes is missing, which would have 'who': give it",
+        ),
         ("fit edges.csv -o x.skg --graph-column kase", 1, "no column 'kase': it has 'case'"),
         ("fit bad.csv -o x.skg --graph-column case", 1, "bad.csv is not in UTF-8"),
         ("fit folder -o x.skg --separator ;", 2, "no table (.csv, .tsv, .xes) is there for --sep"),
@@ -75,6 +82,7 @@ def test_what_is_wrong_is_said(given, command, code, message):
     nx.write_gml(nx.path_graph(3), "a.gml")
     nx.write_gml(nx.path_graph(3), "folder/a.gml")
     Path("none.csv").touch()
+    Path("hours.csv").write_text("hour,source,target\n0,a,b\n0,a,c\n1,a,b\n1,b,c\n")
     for name in ("cases.zip", "bad.csv", "bad.parquet"):
         Path(name).write_bytes(b"\xff")
     assert message in run(command, exit_code=code).output
@@ -82,6 +90,8 @@ def test_what_is_wrong_is_said(given, command, code, message):
 
 def test_one_wrong_graph_is_skipped_and_the_others_are_read(given):
     run(f"fit edges.csv -o model.skg {GIVEN} {READ}")
+    without = f"score model.skg edges.csv {GIVEN.partition('--nodes')[0]} --skip-errors"
+    assert "nodes is missing, which would have 'who'" in run(without, exit_code=1).stderr
     given[2].iloc[1:].to_csv("cases.csv", index=False)  # without case0
     message = "graph 'case0' is in the table of nodes, and not among the graphs"
     assert message in run(f"score model.skg edges.csv {GIVEN}", exit_code=1).stderr

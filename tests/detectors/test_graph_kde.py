@@ -225,7 +225,7 @@ def test_bars_move_from_the_beginning_to_the_end(capsys, monkeypatch, train):
 # -- on real molecules -----------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+@pytest.mark.filterwarnings("ignore:node categories that fit did not see")
 def test_false_alarms_on_fresh_molecules():
     """Half of the normal molecules are fitted, the other half is fresh; ten times."""
     molecules, y = load_mutag(return_X_y=True)

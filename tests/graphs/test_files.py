@@ -61,10 +61,13 @@ def test_folders_are_searched_in_order(tmp_path, monkeypatch):
     visible = ["a/b.gml", "a/c.GraphML", *(f"a/{letter}/z.json" for letter in "ABCDEFGH")]
     visible += ["a/I/a.zip", "a/I/b.zip", "a/J/a.csv", "a/J/b.CSV.GZ", "a/J/c.gexf", "a/J/d.Gml.gz"]
     beside = ["a/J/a.nodes.csv.gz", "a/J/b.nodes.CSV", "a/J/e.zip.gz"]
-    for name in [*visible, *beside, "a/readme.txt", "a/.hidden.gml", "a/.git/x.json", "other.json"]:
+    others = ["a/readme.txt", "a/J/more.txt", "a/page.html", "a/model.skg", "a/.hidden.gml"]
+    for name in [*visible, *beside, *others, "a/.git/x.json", "other.json"]:
         os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
         open(name, "w").close()
-    assert [path.as_posix() for path in find_files(["other.json", "a"])] == ["other.json", *visible]
+    message = "left out, as no graph files: 2 .txt, 1 .gz$"
+    found = warned(message, find_files, ["other.json", "a"])
+    assert [path.as_posix() for path in found] == ["other.json", *visible]
 
 
 @pytest.mark.parametrize(

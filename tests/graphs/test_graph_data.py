@@ -84,7 +84,7 @@ def detector():
     return GraphKDEDetector(schema=SCHEMA).fit(KNOWN)
 
 
-@pytest.mark.filterwarnings("ignore:categories of graphs that fit did not see")
+@pytest.mark.filterwarnings("ignore:graph categories that fit did not see")
 @pytest.mark.parametrize("name", ODD)
 def test_odd_data_are_found_and_named(detector, name):
     changes, text = ODD[name]
@@ -114,7 +114,7 @@ def test_what_is_missing_is_refused(graph, schema, message):
     check_refused([KNOWN[0], graph], message, schema)
 
 
-@pytest.mark.filterwarnings("ignore:categories of graphs that fit did not see")
+@pytest.mark.filterwarnings("ignore:graph categories that fit did not see")
 @pytest.mark.parametrize("n", [1, 3])
 def test_an_attribute_that_no_graph_has_any_more_is_named(n):
     gaps = GraphSchema.everything(missing="indicate")

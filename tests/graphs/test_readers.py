@@ -356,12 +356,14 @@ def ring(n, bond):
 
 def test_categories_of_edges_that_look_alike():
     schema = GraphSchema(edge_categories="bond")
-    detector = GraphKDEDetector(schema=schema).fit([ring(n, "1") for n in range(10, 30)])
+    known = [ring(n, "1" if n % 2 else "single") for n in range(10, 30)]
+    detector = GraphKDEDetector(schema=schema).fit(known)
     warned(
-        "edge categories that fit did not see: triple of 'bond'$",
+        "edge categories that fit did not see: triple of 'bond', first in graph 1$",
         detector.score_samples,
-        [ring(20, "triple")],
+        [ring(20, "1"), ring(20, "triple")],
     )
+    warned("'Single' and 'single' look alike", detector.score_samples, [ring(20, "Single")])
     message = r"did not see: 1 of 'bond' \(1 is a int and '1' a str\)"
     warned(message, detector.score_samples, [ring(20, 1)])
     mixed = [ring(n, "1" if n % 2 else 1) for n in range(10, 30)]

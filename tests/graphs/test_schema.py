@@ -490,7 +490,7 @@ def test_rows_with_no_1_or_several_are_categories_that_nobody_has():
     graphs[0].nodes[0]["x"], graphs[1].nodes[0]["x"] = [0, 0, 0], [1, 0, 1]
     batch = read_graphs(graphs, schema=detector.schema_)
     assert {(), (0, 2)} <= set(batch.label_names)
-    with pytest.warns(UserWarning, match="labels that fit did not see"):
+    with pytest.warns(UserWarning, match="categories that fit did not see"):
         assert detector.predict(graphs).tolist() == [-1, -1]
     graphs[1].nodes[0]["x"] = [0.5, 0.5, 0]
     refused(r"graph 1, node 0 has the label \[0.5, 0.5, 0\] as 'x'", detector.read, graphs)

@@ -23,7 +23,7 @@ from tests.reporting.conftest import NAMES
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:node labels that fit did not see"),
+    pytest.mark.filterwarnings("ignore:node categories that fit did not see"),
 ]
 PROGRAM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 

@@ -29,7 +29,7 @@ from tests.detectors.test_base import EdgeCount
 from tests.reporting.conftest import NAMES, Parsed, draw_little
 from tests.test_contributions import Sums
 
-pytestmark = pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+pytestmark = pytest.mark.filterwarnings("ignore:node categories that fit did not see")
 
 
 @pytest.fixture
@@ -442,7 +442,7 @@ def test_the_page_has_the_smiles_of_molecules():
     detector = GraphKDEDetector(schema="molecule").fit(chains)
     odd = Chem.MolFromSmiles("[Na+].[O-]CC")
     odd.SetProp("_Name", "<b>ethanolate</b>")
-    html = warned("labels that fit did not see", skgraphkde.report, detector, [odd])
+    html = warned("categories that fit did not see", skgraphkde.report, detector, [odd])
     assert "<h3>&lt;b&gt;ethanolate&lt;/b&gt;</h3>\n<p><code>CC[O-].[Na+]</code></p>" in html
     graphs = random_graphs(12)
     assert "<p><code>" not in skgraphkde.report(GraphKDEDetector().fit(graphs), graphs[:1])

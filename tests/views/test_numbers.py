@@ -188,7 +188,7 @@ def test_numbers_of_a_graph_are_compared_with_graphs_of_the_same_category():
     first = explain(detector, odd, n_reasons=1)["reason"]
     text = r"amount 1500\d\d with kind=micro; usually 1\d{3} to 4\d{3}, at most 4\d{3}"
     assert first.str.fullmatch(text).all(), first.tolist()
-    with pytest.warns(UserWarning, match="categories of graphs that fit did not see"):
+    with pytest.warns(UserWarning, match="graph categories that fit did not see"):
         unknown = detector.score_samples([loan(3000, "unknown", 9e6)])
     assert unknown < scores[:40].min()  # compared with all graphs
 

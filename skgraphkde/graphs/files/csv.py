@@ -15,12 +15,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
+from skgraphkde._utils import warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, build_graph
 from skgraphkde.graphs.files.logs import LOG_COLUMNS, log_columns, read_log
 from skgraphkde.graphs.files.molecules import read_smiles_table, smiles_column
@@ -33,7 +34,7 @@ from skgraphkde.graphs.files.tables import (
     take_directions,
     take_ids,
 )
-from skgraphkde.graphs.schema import GraphSchema
+from skgraphkde.graphs.schema import GraphSchema, names_in_schema
 
 ENDS = (("source", "target"), ("from", "to"))
 IDS = ("id", "node")
@@ -142,10 +143,10 @@ def _read_edges(
 
 
 def _check_one_graph(path: AnyPath, cells: Cells, schema: GraphSchema) -> None:
-    """Refuse what seems to be a table of many graphs."""
+    """Refuse what seems to be a table of many graphs; warn of what may be one."""
+    of_edges = names_in_schema(schema, "edge")
     for name in cells:
-        is_data = name in schema.named("edge_categories") + schema.named("edge_numbers")
-        if name.lower().removesuffix("_id") in OF_GRAPHS and not is_data:
+        if name.lower().removesuffix("_id") in OF_GRAPHS and name not in of_edges:
             cure = f"give --graph-column {name} (in Python, read_tables)"
             if not isinstance(path, Path):
                 cure = "call the tables in the zip edges.csv, nodes.csv and graphs.csv"
@@ -154,3 +155,10 @@ def _check_one_graph(path: AnyPath, cells: Cells, schema: GraphSchema) -> None:
                 "or name it in edge_categories (--edge-category) if it is data of the edges of one "
                 "graph"
             )
+    first, values = next(iter(cells.items()))
+    in_runs = len(values) / 2 >= len(set(values)) == len(list(groupby(values))) > 1
+    if in_runs and first.lower() not in chain(*ENDS) and first not in of_edges:
+        warn(
+            f"a table of edges is one graph; if {first!r}, its first column, says to which of many "
+            f"graphs a row belongs, give --graph-column {first} (in Python, read_tables)"
+        )

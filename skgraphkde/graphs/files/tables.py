@@ -401,7 +401,7 @@ def _note_unclear(path: AnyPath, cells: Cells, categories: Collection[str]) -> N
         for sign in LOCAL_NUMBERS if name not in categories else ():
             with_sign, fits = _fits(texts, sign)
             if with_sign and min(fits.values()) == len(with_sign):
-                unclear.get().append(f"'1{sign}234' under {name!r} of {path}")
+                unclear.get().append(f"'1{sign}234' under {name!r} of {path.name}")
 
 
 def _value(cell: str, decimal: str | None) -> Any:

@@ -11,6 +11,7 @@ import os
 import posixpath
 import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -45,7 +46,14 @@ from skgraphkde.graphs.formats.common import Graph, is_missing
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import GraphError
-from skgraphkde.graphs.schema import CONVENTIONS, PARTS, FittedSchema, GraphSchema, validated
+from skgraphkde.graphs.schema import (
+    CONVENTIONS,
+    PARTS,
+    FittedSchema,
+    GraphSchema,
+    names_in_schema,
+    validated,
+)
 from skgraphkde.graphs.selection import align_to_schema
 
 __all__ = [
@@ -151,8 +159,8 @@ def find_files(
         links. Hidden files and folders are skipped. A table of nodes, ``NAME.nodes.csv``, is no
         graph of its own: it is read with the edge list ``NAME.csv``. A folder or a zip may have
         tables of many graphs instead, ``edges.csv``, ``nodes.csv`` and ``graphs.csv``. A zip of
-        graph files is read as a folder. Tables that the shell commands have written into a folder
-        are left out.
+        graph files is read as a folder. Tables, pages and models that the shell commands have
+        written into a folder are left out, and so are other files, with a warning.
     on_error : callable, default=None
         Called with the error of each path that cannot be used, and of each subfolder that cannot be
         searched, which are then skipped. None: raise the error.
@@ -241,16 +249,23 @@ def _sources_in(
     *,
     in_zip: bool = False,
 ) -> Iterator[Source]:
-    """The tables and graph files of folders."""
+    """The tables and graph files of folders; a warning counts the other files, but for ours."""
+    others = Counter[str]()
     for every in folders:
-        files = [path for path in every if _is_graph(path)]
         tables, read = tables_in(every, given, options, with_edges_alone=in_zip), set()
         if tables is not None:
             yield tables
             read = {str(path) for path in tables.files}
-        for path in files:
-            if str(path) not in read:
-                yield from _sources_of(path, given, options)
+        rest = [path for path in every if str(path) not in read]
+        others.update(
+            path.suffix or path.name
+            for path in rest
+            if suffix_of(path) is None and path.suffix not in (".html", ".skg")
+        )
+        for path in filter(_is_graph, rest):
+            yield from _sources_of(path, given, options)
+    if others and not in_zip:
+        warn(f"left out, as no graph files: {listed([f'{n} {x}' for x, n in others.items()])}")
 
 
 def _folders_of(folder: Path, refuse: Callable[[Exception], None]) -> Iterator[list[AnyPath]]:
@@ -404,7 +419,13 @@ def read_batch(
     """
     known = schema if isinstance(schema, FittedSchema) else None
     schema = validated(schema) if known is None else known.to_schema()
-    graphs: list[Graph] = []
+    files, graphs = list(files), list[Graph]()
+    named = names_in_schema(schema, "node")
+    if named and files and all(isinstance(x, TableFiles) and x.nodes is None for x in files):
+        raise ValueError(
+            f"a table of nodes is missing, which would have {listed([repr(x) for x in named])}: "
+            "give it, too (--nodes in the shell)"
+        )
 
     def read(name: str, graph: nx.Graph) -> None:
         """Keep the data that may be read, in less memory than that of networkx."""
