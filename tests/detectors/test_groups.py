@@ -70,8 +70,8 @@ def test_planted_graphs_are_one_group(planted, k):
 def test_surroundings_in_words():
     model = fitted(cases(12, 0, "")).model_
     *_, first, second = (x.words(0) for x in list(_things(model))[:4])
-    assert first.endswith(" with the same nodes before and after")
-    assert second.endswith(" with the same nodes up to 2 edges away")
+    assert first == "Remind with Post before and Pay after it"
+    assert second.startswith("Receive with the same nodes up to 2 edges away: Match, ")
 
 
 @given(st.lists(st.sets(st.integers(0, 59), max_size=8), min_size=1, max_size=20))
