@@ -394,12 +394,10 @@ class Checker:
 
     def rare(self, how, names, n=None):
         listed = self._listed(names)
-        if n:
-            told = {name for name, *_ in listed}
-            kinds = [self._edge_names(self.graph, *x) for x in self.graph.edges]
-            found = sum(bool(told & x) for x in kinds)
-            if found != int(n) and "more" not in names:
-                return f"{n} edges are {found}"
+        told = {name for name, *_ in listed}
+        count = sum(bool(told & self._edge_names(self.graph, *x)) for x in self.graph.edges)
+        if n and "more" not in names and count != int(n):
+            return f"{n} edges are {count}"
         is_rare = max(int(n) for _, n, *_ in listed) <= max(len(self.known) / 50, 1)
         if "more" not in names and (how == "rare") != is_rare:
             return f"not {how}"

@@ -46,6 +46,8 @@ POINTED = ("new", "rare", "extreme")
 VALUE, COMBINATION, EDGE, EDGE_BY_SEVERAL, EDGE_BY_ANOTHER, SURROUNDINGS, RARE = range(7)
 # A usual number is told if it is beyond so large a share of the known ones.
 FAR = 0.75
+# The facts that follow if there are no edges.
+NO_EDGES = ("edges", "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles")
 # The words for programs, whatever people say.
 PLAIN = Words()
 # No reason, after all.
@@ -321,11 +323,9 @@ class Profiles:
             return Reason(what, words.counted(n_nodes, "node"), usual)
         own, usual = usually(*self._n_edges(i))
         if not n_edges:
-            facts = "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles"
-            return Reason(what, f"no {words.edges} at all", usual, about=("edges", *facts))
+            return Reason(what, f"no {words.edges} at all", usual, about=NO_EDGES)
         # Beyond what follows from the number of nodes.
-        edges = words.counted(n_edges, "edge")
-        return Reason(what, f"{edges}, {own} per {words.node}", usual)
+        return Reason(what, f"{words.counted(n_edges, 'edge')}, {own} per {words.node}", usual)
 
     def _feature(self, i: int, j: int) -> Reason:
         place, own, known = self.columns[j].place, self.values[i, j], self._known(i, j)
@@ -362,10 +362,11 @@ class Profiles:
     def _places(self, graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tuple]:
         """Positions of some parts of a kind, see :func:`places`; nodes, for pairs of these."""
         counts = self.properties.counts
-        element = counts.about[kind][0]
-        if element == "pair":
-            element, index = "node", np.unique(np.column_stack(counts.ends(graph, kind))[index])
-        return places(graph, element, index)
+        if kind in counts.same:
+            return places(
+                graph, "node", np.unique(np.column_stack(counts.ends(graph, kind))[index])
+            )
+        return places(graph, counts.about[kind][0], index)
 
     def _missing(self, i: int, j: int) -> Reason:
         """What nearly all known graphs have, the most common first."""
@@ -458,11 +459,10 @@ class Profiles:
         few = index[n_graphs[index] <= max(FEWEST * self.model.n_training_graphs, 1)]
         start, index = ("rare: ", few) if len(few) else ("unusual: ", index)
         n_of = {texts[x]: n_graphs[x] for x in index}
-        seen = self._seen("in", n_of, i, kind)
         where, about = self._places(graph, kind, index), tuple(n_of)
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())
             if len(index) > 1:
                 start = f"{self.words.counted(len(index), 'edge')} {start}"
-        codes = dict.fromkeys(plain[x] for x in index)
-        return Reason(listed([*codes], LISTED), start, "", *where, about, seen)
+        what = listed([*dict.fromkeys(plain[x] for x in index)], LISTED)
+        return Reason(what, start, "", *where, about, self._seen("in", n_of, i, kind))

@@ -359,8 +359,8 @@ class Statistics(View):
             text = f"{round(share * n)} of {n} {statistic.name} ({own})"
         elif what == "triangles":
             k = int(triangles(graph.underlying).sum())
-            count = f"{k} triangle{'s' * (k != 1)} (three {words.nodes} all linked)"
-            text = f"{count}, {own} of what the {words.edges} allow"
+            text = f"{k} triangle{'s' * (k != 1)} (three {words.nodes} all linked)"
+            text += f", {own} of what the {words.edges} allow"
         else:
             text, usual = in_words(statistic.name, statistic.form, [share], known)
         return Reason(what, text, usual, about=("edges" if what == "rounds" else what,))
