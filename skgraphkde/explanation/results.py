@@ -317,7 +317,7 @@ def explain(
     one in twenty, 10 beyond doubt. It is a description, not a part of the score.
 
     Of reasons that are about equally strong, what was never seen comes first, then one node, edge
-    or number, then means and statistics. A fact is told once. The user guide has the rule.
+    or number, then sizes, means and statistics. A fact is told once. The user guide has the rule.
 
     Parameters
     ----------
