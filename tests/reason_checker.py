@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 NUMBER = r"-?\d*\.?\d+(?:e[+-]?\d+)?%?"
-BEYOND = rf"at most {NUMBER}|at least {NUMBER}|never more|never less"
+BEYOND = rf"at most {NUMBER}|at least {NUMBER}|no other has more|no other has less"
 USUALLY = rf"usually (none|{NUMBER}(?: to {NUMBER})?(?:, (?:{BEYOND}))?)"
 KIND = r"(?: \((?P<kind>[^()]*)\)| (?P<other>of other kinds))?"
 FEWEST = {"node": 5, "edge": 5, "graph": 10}  # graphs with a kind, or it is a rare one
@@ -147,7 +147,7 @@ class Checker:
         if beyond:
             end = max(known) if beyond.endswith("more") or "most" in beyond else min(known)
             at = beyond.split()[-1]
-            if not any(is_close(x, end) for x in (texts if beyond.startswith("never") else [at])):
+            if not any(is_close(x, end) for x in (texts if beyond.startswith("no") else [at])):
                 return f"{beyond} is {end}"
         if not all(map(is_close, texts, ends)):
             return f"usually {ends.tolist()}"
@@ -227,6 +227,11 @@ class Checker:
         ends = f"{a} -> {b}" if self.directed else f"{a} - {b}"
         return f"{self._kind(graph.edges[u, v])}{ends}"
 
+    def _edge_names(self, graph, u, v):
+        """All names of an edge that reasons can write."""
+        names = {self._edge_name(graph, u, v, names) for names in self.tables}
+        return names.union(self._edge_kinds(graph.edges[u, v]))
+
     def _kind(self, data):
         """The categories of an edge, before it."""
         names = self.schema.edge_categories
@@ -249,18 +254,9 @@ class Checker:
             for name in categories:
                 is_word = name == "label" and data.get(name) is not None
                 found.add(str(data[name]) if is_word else said(data, name))
-            lacks = [x for x in self.schema.node_columns if data.get(x) is None]
-            named = [x for x in self.schema.node_columns if x not in lacks]
-            called = self._words(data, categories) if categories else "node"
-            if len(categories) == 1 and called == str(data.get(categories[0])):
-                called = called if categories[0] == "label" else f"{categories[0]}={called}"
-            gap = f"without {' and '.join(lacks)}" if lacks else f"with {' and '.join(named)}"
-            found.add(f"{called} {gap}")
         found.update(said(graph.graph, name) for name in self.schema.graph_categories)
-        for u, v in graph.edges:
-            for names in self.tables:
-                found.add(self._edge_name(graph, u, v, names))
-            found.update(self._edge_kinds(graph.edges[u, v]))
+        for edge in graph.edges:
+            found |= self._edge_names(graph, *edge)
         for names in self.tables:
             found |= {self._node_and_neighbors(graph, v, names) for v in graph}
         return found | self._pairs(graph)
@@ -280,9 +276,7 @@ class Checker:
         others = f"with {into or 'nothing'} before and {out or 'nothing'} after it"
         if not self.directed:
             others = f"linked only with {out}"
-        return (
-            f"{self._words(graph.nodes[v], names)} {others if into + out else 'without neighbors'}"
-        )
+        return f"{self._words(graph.nodes[v], names)} {others if into + out else 'without edges'}"
 
     def _pairs(self, graph):
         """Pairs of different steps with the same value of another category."""
@@ -398,8 +392,12 @@ class Checker:
                 return f"{base} is in {n_owners} of {len(self.others)}"
         return None if self._listed(names) else "no names"
 
-    def rare(self, how, names):
+    def rare(self, how, names, n=None):
         listed = self._listed(names)
+        told = {name for name, *_ in listed}
+        count = sum(bool(told & self._edge_names(self.graph, *x)) for x in self.graph.edges)
+        if n and "more" not in names and count != int(n):
+            return f"{n} edges are {count}"
         is_rare = max(int(n) for _, n, *_ in listed) <= max(len(self.known) / 50, 1)
         if "more" not in names and (how == "rare") != is_rare:
             return f"not {how}"
@@ -548,7 +546,8 @@ class Checker:
                 return f"{name} {value} is {given}"
             kinds = {own["kind of it"]}
             of_all = usually and usually + (f" in {like}" if like else "")
-            stated, is_rare = of_all or of_item, " less common " in f"{of_all} {of_item} {why}"
+            stated = of_all or of_item
+            is_rare = bool(re.search(" less common | a rare ", f"{of_all} {of_item} {why}"))
             n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
             schema = self.schema
             has_kinds = schema.node_categories or schema.edge_categories or "with" in where
@@ -678,7 +677,7 @@ def _usually():
 
 LIKE = (
     r"(?:of its kind(?: \(.*\))?|nodes|edges|graphs|"
-    r"(?:(?:nodes|edges|graphs) )?of less common kinds)"
+    r"(?:(?:nodes|edges|graphs) )?(?:of less common kinds|with a rare \w+))"
 )
 HAVE = r"(?:; (?P<have>\d+) of (?P<total>\d+) other graphs have something new, too)?"
 OWN = rf"(?P<own>{NUMBER})"
@@ -731,7 +730,7 @@ Checker.PATTERNS = [
         rf"{_usually()}",
         Checker.triangles,
     ),
-    (r"(?P<how>rare|unusual): (?P<names>.+)", Checker.rare),
+    (r"(?:(?P<n>\d+) edges )?(?P<how>rare|unusual): (?P<names>.+)", Checker.rare),
     (r"no (?P<names>.+ \(unlike .+\).*)", Checker.lacking),
     (
         rf"never seen in (?P<others>\d+) other graphs: (?P<what>.+) \(({OF}) nodes?\)",

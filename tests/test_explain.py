@@ -267,6 +267,13 @@ ONE_IN_TEN = [nx.path_graph(1 if k % 10 == 0 else 4 + k % 3) for k in range(60)]
 ARROWS, LINES = ([triples(1 + i % 3, make) for i in range(60)] for make in (nx.DiGraph, nx.Graph))
 WEIGHTS, MAIL = [*map(weighted, range(40)), nx.empty_graph(3)], [*map(mail, range(60))]
 OF_WEIGHTS, OF_MAIL = {"edge_weight": "weight"}, {"edge_categories": ("via", "mode")}
+PATHS = [
+    with_data(
+        nx.path_graph(9 + k % 4 if k else 8),
+        {"label": lambda v: "ab"[v == 1], "cost": lambda v, k=k: (37 * v + 17 * k * k) % 101},
+    )
+    for k in range(61)
+]
 AT_ALL, NEIGHBORS = "edges at all|per node", "neighbor"
 TWO_NEW, IN_TURN, IN_ORDER = [(0, 2), (3, 5)], [(0, 2), (2, 0)], [(0, 2), (2, 3)]
 
@@ -279,6 +286,13 @@ TWO_NEW, IN_TURN, IN_ORDER = [(0, 2), (3, 5)], [(0, 2), (2, 0)], [(0, 2), (2, 3)
         (WORLDS, nx.create_empty_copy(WORLDS[3]), {}, "no edges at all; usually ", NEIGHBORS),
         (ONE_IN_TEN, nx.empty_graph(3), {}, "number of separate pieces: ", AT_ALL),
         (ONE_IN_TEN, nx.Graph({0: [1], 2: []}), {}, "number of separate pieces: ", AT_ALL),
+        (
+            PATHS[1:],
+            PATHS[0],
+            {"node_categories": "label", "node_numbers": "cost"},
+            ".* of 8 nodes|8 nodes; ",
+            "2 of 8",
+        ),
         (MAIL, mail(60, via="ODD", mode="m"), OF_MAIL, "never seen: via=ODD$", "^$"),
         (MAIL, mail(60, via="ODD", mode="NEW"), OF_MAIL, "never seen: via=ODD$", "^$"),
         (MAIL, mail(60, via="a", mode="n"), OF_MAIL, r"never seen: a \(mode=n\) edge$", "^$"),

@@ -33,6 +33,7 @@ from skgraphkde.explanation.results import (
     judge,
     judge_some,
     to_judge,
+    with_shared,
 )
 from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import MissingError
@@ -127,10 +128,7 @@ def find(
             judged = [of_odd.get(i, x) for i, x in enumerate(judged)]
         table = table_of(known, judged)
         table["group"] = group_numbers(groups, len(known))
-        table["reason"] = [x.why if x.is_anomaly else None for x in judged]
-        for members, shared in groups:
-            alike = f"{len(members)} alike: all have {shared}"
-            table.loc[members, "reason"] = table.loc[members, "reason"].fillna(alike)
+        table["reason"] = with_shared([x.why if x.is_anomaly else None for x in judged], groups)
         table["codes"] = [x.codes for x in judged]
         write_table(table, output)
     _echo_anomalies(detector, names, judged, groups, output)

@@ -6,11 +6,13 @@ references that would be far from everything if each of them were alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
 from sklearn.cluster import HDBSCAN
 from sklearn.neighbors import NearestNeighbors
 
@@ -18,9 +20,9 @@ from skgraphkde._utils import progress
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import USUAL, printable
+from skgraphkde.graphs.naming import USUAL, listed, printable, shown
 from skgraphkde.views.base import Reason
-from skgraphkde.views.categories import Vocabulary, compared_words, edge_name
+from skgraphkde.views.categories import Vocabulary, edge_name, surrounding_names, with_times
 from skgraphkde.views.neighborhoods import (
     Neighborhoods,
     NeighborhoodView,
@@ -40,7 +42,7 @@ CLUSTERS = (3, 5, 10)
 # Things that the members share, and no other reference has, in words.
 MOST_SHARED = 3
 # Characters of these, or only the first is named.
-LONGEST = 120
+LONGEST = 160
 
 
 class Group(NamedTuple):
@@ -67,7 +69,8 @@ def find_groups(model: GraphModel) -> list[Group]:
     references are: those that share a thing with at most k - 1 others, or those whose neighbors in
     the statistics, without the k - 1 nearest, are as far. Groups with the least share
     of these for each member come first, a group comes in the place of a part of it that is about as
-    distinct, and no reference is in two groups.
+    distinct, and no reference is in two groups. One with a category that no other graph has is in
+    none: it is unlike the rest of its group.
 
     Time grows as for the scores of the references, and memory with their number.
 
@@ -102,11 +105,21 @@ def find_groups(model: GraphModel) -> list[Group]:
         if is_wider and _share_of_each((share, members)) <= WIDER * _share_of_each(part):
             group_of[members] = before[-1]
             chosen[before[-1]] = share, members
-    groups = []
+    groups, has_own = [], _has_own_value(model)
     for share, members in chosen:
-        shared = _shared_words(kinds, members) or _statistics_words(statistics, members)
-        groups.append(Group(model.reference_index[members], share, printable(shared)))
+        shared = _shared_words(kinds, members) or _statistics_words(model, statistics, members)
+        members = members[~has_own[members]]
+        if len(members) > 1:
+            groups.append(Group(model.reference_index[members], share, printable(shared)))
     return groups
+
+
+def _has_own_value(model: GraphModel) -> np.ndarray:
+    """Mark references with a category that no other graph has, where few have one of their own."""
+    counts = model.categories
+    seldom = [kind for kind, (_, factor) in counts.value_factors.items() if factor > 1]
+    owners = [counts.known[kind].owners for kind in seldom]
+    return np.isin(model.reference_index, np.concatenate([[], *owners]))
 
 
 def _share_of_each(group: tuple[float, np.ndarray]) -> float:
@@ -161,17 +174,18 @@ def _neighborhoods(
     _, first, thing = np.unique(numbers, return_index=True, return_inverse=True)
 
     def words(i: int) -> str:
-        node, called = first[i], graphs.schema.words
-        n = int(graphs.degrees[node])
-        noun = "neighbor" if n == 1 else "neighbors"
-        what, joint = f"one {called.node} with {n} {noun}", "and"
-        if known.vocabulary.by_label:
-            label = graphs.label_names[graphs.labels[node]]
-            what, joint = compared_words(graphs.schema.node_categories, label), "with"
-        near = "before and after" if graphs.directed else "next to it"
-        if radius > 1:
-            near = f"up to {radius} {called.edges} away"
-        return f"{what} {joint} the same {called.nodes} {near}" if radius else what
+        graph, called = int(graphs.graph_of_node[first[i]]), graphs.schema.words
+        alone, node = graphs[graph], int(first[i] - graphs.node_ptr[graph])
+        vocabulary, n_near = known.vocabulary, alone.degrees.tolist()
+        names = [f"one {called.node} with {n} neighbor{'s' * (n != 1)}" for n in n_near]
+        if vocabulary.by_label:
+            names = vocabulary.names_of_nodes(alone, vocabulary.together)
+        if radius == 1:
+            return surrounding_names(alone, names, called)[node]
+        steps = dijkstra(alone.underlying, indices=node, limit=radius, unweighted=True)
+        near = Counter(names[v] for v in np.flatnonzero((steps > 0) & (steps < np.inf)))
+        away = f"up to {radius} {called.edges} away: {listed(with_times(near))}"
+        return f"{names[node]} with the same {called.nodes} {away}" if radius else names[node]
 
     return Things(_owners(thing, graphs.graph_of_node, len(graphs)), words)
 
@@ -202,7 +216,7 @@ def _shared_words(kinds: list[Things], members: np.ndarray) -> str:
         if len(only):
             names = dict.fromkeys(words(i) for i in only[:MOST_SHARED].tolist())
             text = " and ".join(names)
-            return text if len(text) <= LONGEST else next(iter(names))
+            return text if len(text) <= LONGEST else shown(next(iter(names)), LONGEST)
     return ""
 
 
@@ -231,7 +245,7 @@ def _clusters(points: np.ndarray, largest: int) -> Iterator[tuple[float, np.ndar
                 yield float(share), members
 
 
-def _statistics_words(statistics: Statistics | None, members: np.ndarray) -> str:
+def _statistics_words(model: GraphModel, statistics: Statistics | None, members: np.ndarray) -> str:
     """The statistic in which all members are outside of the usual range, in words."""
     assert statistics is not None  # in which they are a cluster
     own, known = statistics.table_[members], np.delete(statistics.table_, members, axis=0)
@@ -242,5 +256,5 @@ def _statistics_words(statistics: Statistics | None, members: np.ndarray) -> str
     standardized = _metric(statistics, len(statistics.table_)).standardized(own)
     j = int(np.where(is_odd, abs(standardized).min(axis=0), -1.0).argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]
-    name, form = statistics.names_[j], statistics.forms_[j]
+    name, form = statistics.named(j, model.references[members]), statistics.forms_[j]
     return Reason(name, *in_words(name, form, ends, known[:, j], " to ")).text

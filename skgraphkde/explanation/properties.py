@@ -12,7 +12,7 @@ import numpy as np
 
 from skgraphkde.detectors.model import GraphModel, references_of
 from skgraphkde.explanation.tails import Tails
-from skgraphkde.explanation.wording import Feature, features_in_words, part_names
+from skgraphkde.explanation.wording import features_in_words, part_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, Words
 from skgraphkde.views.base import Context, Property, View
@@ -66,6 +66,8 @@ class Properties:
         The properties of the references, each compared with the others.
     view_of : list
         The view of each property; None if it is of the data.
+    forms : list of str
+        Of each property: "share of nodes", "mean of edges", "size of pieces".
     known : ndarray of shape (n_references, n_columns)
         The values of all properties.
     tails : Tails
@@ -79,9 +81,7 @@ class Properties:
         self.references, self.words = references, references.schema.words
         self.features = features_in_words(model.features, references.schema)
         self.edges = model.features.block("edge")
-        of_labels = np.array(model.features.kind_of_column) == "label"
-        shares = (x for x, is_one in zip(self.features, of_labels, strict=True) if is_one)
-        self.facts = {x.words.partition(" ")[2]: x.fact for x in shares}
+        self.facts = {x.words.partition(" ")[2]: x.fact for x in self.features if x.form == "share"}
         self.common = self._common_parts()
         self.first_of_edges = 0
         if self.edges is not None:
@@ -95,9 +95,10 @@ class Properties:
         found = list(self._of(references, model.reference_index, means, *of_references))
         self.view_of, self.columns = [view for view, _ in found], [x for _, x in found]
         self.known, least = _stacked(self.columns, len(references))
-        self.is_label = np.array(
-            [x.kind == "feature" and bool(of_labels[x.place]) for x in self.columns]
-        )
+        forms = [f"{x.form} of {x.of}s" for x in self.features]
+        self.forms = [
+            forms[x.place] if x.kind == "feature" else f"{x.kind} of {x.what}" for x in self.columns
+        ]
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
 
     def feature_means(self, graphs: GraphBatch, features: np.ndarray) -> np.ndarray:
@@ -194,7 +195,7 @@ class Properties:
             n_parts = np.maximum(np.bincount(graph, minlength=len(graphs)), 1)
             if self.counts.about[kind][0] == "edge" and not graphs.directed:
                 n_parts = np.maximum(n_parts / 2, 1)
-            if self.counts.known[kind].chance <= OFTEN_NEW:
+            if kind != "gaps" and self.counts.known[kind].chance <= OFTEN_NEW:
                 shares = means(self.new_parts(graphs, kind, keys, own[graph]), graph, len(graphs))
                 yield None, Property("new", kind, shares, 0.25 / n_parts)
             if kind in self.counts.kinds:
@@ -274,24 +275,16 @@ class Properties:
             found[kind] = lacks
         return found
 
-    def n_edges(self, graph: GraphBatch, feature: Feature) -> int:
-        """Number of the edges of a graph that a feature is about."""
-        of_group = self.edges.number_groups.of_arcs(graph) == feature.group
-        return int(of_group.sum()) // (2 - graph.directed)
-
     def new_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
     ) -> np.ndarray:
         """Mask of the parts that no training graph has, and that are not so because of others.
 
         Edges with a new end do not count, nor combinations of categories with a new category, nor
-        nodes with such a combination that lack a number, nor surroundings with an edge that is new
-        or very rare.
+        surroundings with an edge that is new or very rare.
         """
         vocabulary, known = self.counts.vocabulary, self.counts.known
         is_new = known[kind].is_new(keys, own)
-        if kind == "gaps" and vocabulary.by_label:
-            is_new &= ~known["categories"].is_new(vocabulary.node_keys(graphs), own)
         if kind == "categories":
             for i, name in enumerate(self.counts.by_category):
                 is_new &= ~known[name].is_new(vocabulary.value_keys(graphs, i), own)

@@ -31,6 +31,11 @@ from skgraphkde.views.neighborhoods import Novelty
 LONGEST_MORE = 2000
 # Kinds of reasons that state no range of nine in ten references.
 WITHOUT_RANGES = ("missing", "new", "rare", "extreme", "confirmed")
+# Properties that are shares of the nodes of a graph, by their forms.
+SHARES_OF_NODES = (
+    *("share of nodes", "missing of nodes", "statistics of isolated nodes"),
+    *("statistics of degrees", "statistics of sources", "statistics of sinks"),
+)
 # Numbers are as usual if they are so near to the range, in units of the largest known one.
 ROUNDING = 1e-6
 # The property of the number of edges, the second one.
@@ -41,6 +46,8 @@ POINTED = ("new", "rare", "extreme")
 VALUE, COMBINATION, EDGE, EDGE_BY_SEVERAL, EDGE_BY_ANOTHER, SURROUNDINGS, RARE = range(7)
 # A usual number is told if it is beyond so large a share of the known ones.
 FAR = 0.75
+# The facts that follow if there are no edges.
+NO_EDGES = ("edges", "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles")
 # The words for programs, whatever people say.
 PLAIN = Words()
 # No reason, after all.
@@ -50,7 +57,7 @@ WEAKEST, USUAL = 1.0, 0.99
 # Larger strengths are cut to this one.
 STRONGEST = 100.0
 # How often a strength counts when reasons are put in order: what was never seen comes before one
-# node, edge or number, and this before means and statistics, unless it is much weaker.
+# node, edge or number, and this before sizes, means and statistics, unless it is much weaker.
 NEVER_SEEN, CONCRETE, DERIVED, FOLLOWS = 4.0, 2.0, 1.0, 0.5
 # What is missing counts as often as what was never seen, and comes before it, if equally strong.
 MISSING = 4.5
@@ -59,7 +66,6 @@ WEIGHTS = {
     "new": NEVER_SEEN,
     "extreme": CONCRETE,
     "rare": CONCRETE,
-    "size": CONCRETE,
     "confirmed": CONCRETE,
     "neighborhoods": FOLLOWS,  # from any other reason
 }
@@ -237,7 +243,12 @@ class Profiles:
             return False
         value, known, near = self._compared(i, j)
         low, high = usual_range(known)
-        is_missing = self.properties.is_label[j] and value == 0
+        form = self.properties.forms[j]
+        is_missing = form == "share of nodes" and value == 0
+        if form in SHARES_OF_NODES:  # one of the usual number more or less is no news
+            n_nodes = self.graphs.n_nodes_per_graph[i]
+            least, most = usual_range(np.rint(known * self._sizes(i)[:, 0]))
+            near = (1 - ROUNDING) / n_nodes * (least <= np.rint(value * n_nodes) <= most)
         return bool(low - near <= value <= high + near or is_missing)
 
     def _compared(self, i: int, j: int) -> tuple[float, np.ndarray, float]:
@@ -250,12 +261,15 @@ class Profiles:
         known = self.properties.known[:, j]
         return known if self.reference[i] < 0 else np.delete(known, self.reference[i])
 
+    def _sizes(self, i: int) -> np.ndarray:
+        """Numbers of nodes and edges of the references, without the graph itself."""
+        sizes = self.properties.sizes
+        return sizes if self.reference[i] < 0 else np.delete(sizes, self.reference[i], axis=0)
+
     def _n_edges(self, i: int) -> tuple[float, np.ndarray]:
         """Number of edges per node of a graph and of the references; of edges, if it has none."""
         n_nodes, n_edges = self.graphs.n_nodes_per_graph[i], self.graphs.n_edges_per_graph[i]
-        sizes = np.floor(self.properties.sizes)  # no edges count as half a one
-        if self.reference[i] >= 0:
-            sizes = np.delete(sizes, self.reference[i], axis=0)
+        sizes = np.floor(self._sizes(i))  # no edges count as half a one
         return n_edges / n_nodes, sizes[:, EDGES] / (sizes[:, 0] if n_edges else 1)
 
     def _reason(self, i: int, j: int, stated: Set[str] = frozenset()) -> Reason:
@@ -309,11 +323,9 @@ class Profiles:
             return Reason(what, words.counted(n_nodes, "node"), usual)
         own, usual = usually(*self._n_edges(i))
         if not n_edges:
-            facts = "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles"
-            return Reason(what, f"no {words.edges} at all", usual, about=("edges", *facts))
+            return Reason(what, f"no {words.edges} at all", usual, about=NO_EDGES)
         # Beyond what follows from the number of nodes.
-        edges = words.counted(n_edges, "edge")
-        return Reason(what, f"{edges}, {own} per {words.node}", usual)
+        return Reason(what, f"{words.counted(n_edges, 'edge')}, {own} per {words.node}", usual)
 
     def _feature(self, i: int, j: int) -> Reason:
         place, own, known = self.columns[j].place, self.values[i, j], self._known(i, j)
@@ -332,7 +344,8 @@ class Profiles:
         most = most[away[most] > away.max() / 2]
         n = graph.n_nodes
         if feature.form == "missing" and feature.of == "edge":
-            n = self.properties.n_edges(graph, feature)
+            of_group = self.properties.edges.number_groups.of_arcs(graph) == feature.group
+            n = int(of_group.sum()) // (2 - graph.directed)
         own, known = own * scale + mean, known * scale + mean
         said = feature_words(feature, own, known, n, self.words, self.others)
         return Reason(feature.name, *said, tuple(most.tolist()), about=(feature.fact,))
@@ -349,10 +362,11 @@ class Profiles:
     def _places(self, graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tuple]:
         """Positions of some parts of a kind, see :func:`places`; nodes, for pairs of these."""
         counts = self.properties.counts
-        element = counts.about[kind][0]
-        if element == "pair":
-            element, index = "node", np.unique(np.column_stack(counts.ends(graph, kind))[index])
-        return places(graph, element, index)
+        if kind in counts.same:
+            return places(
+                graph, "node", np.unique(np.column_stack(counts.ends(graph, kind))[index])
+            )
+        return places(graph, counts.about[kind][0], index)
 
     def _missing(self, i: int, j: int) -> Reason:
         """What nearly all known graphs have, the most common first."""
@@ -361,8 +375,9 @@ class Profiles:
         lacks = properties.lacking(graph, list(properties.counts.parts(graph)))
         index = np.flatnonzero(lacks[kind])
         index = index[np.argsort(-n_graphs[index], kind="stable")]
-        names, plain = self._in_words(
-            lambda words: [properties.name_of(kind, x, words) for x in index.tolist()]
+        names, plain = (
+            [properties.name_of(kind, x, words) for x in index.tolist()]
+            for words in (self.words, PLAIN)
         )
         element, category = properties.counts.about[kind]
         noun = f"{getattr(self.words, element)} "
@@ -373,11 +388,6 @@ class Profiles:
         seen = self._seen("unlike", n_of, i, kind)
         about = tuple(properties.facts.get(name, name) for name in names)
         return Reason(listed(plain, LISTED), f"no {noun}", about=about, names=seen)
-
-    def _in_words(self, names: Callable[[Words], list[str]]) -> tuple[list[str], list[str]]:
-        """Names in the words of the user, and in those for programs."""
-        said = names(self.words)
-        return said, said if self.words == PLAIN else names(PLAIN)
 
     def _seen(self, how: str, n_of: dict[str, int], i: int, kind: str) -> tuple[str, ...]:
         """Names, each with the number of other training graphs that have it."""
@@ -402,7 +412,7 @@ class Profiles:
                 for x in counts.surroundings
                 if counts.known[x].is_new(tables[x], own)[index].all()
             )
-        texts, plain = self._in_words(lambda words: part_names(graph, kind, counts, words))
+        texts, plain = (part_names(graph, kind, counts, x) for x in (self.words, PLAIN))
         element, category = counts.about[kind]
         source, target = graph.source_of_arc, graph.adjacency.indices
         is_told = np.array([f"odd edge {x}" in stated for x in range(len(target))], dtype=bool)
@@ -426,7 +436,7 @@ class Profiles:
         elif element == "edge":
             about = tuple(f"odd edge {x}" for x in index) + about[len(names) :]
             if graph.directed and not category:
-                names, codes = self._in_words(lambda x: ways(graph, kind, counts, x, index))
+                names, codes = (ways(graph, kind, counts, x, index) for x in (words, PLAIN))
             told = {texts[x] for x in index}
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
@@ -443,15 +453,16 @@ class Profiles:
         kind, counts = self.columns[j].what, self.properties.counts
         graph, keys, own, once = self._parts(i, j)
         is_rare, n_graphs = self.properties.rare_parts(graph, kind, keys, own)
-        texts, plain = self._in_words(lambda words: part_names(graph, kind, counts, words))
+        texts, plain = (part_names(graph, kind, counts, x) for x in (self.words, PLAIN))
         index = np.flatnonzero(once & is_rare)
         index = index[np.argsort(n_graphs[index], kind="stable")]
         few = index[n_graphs[index] <= max(FEWEST * self.model.n_training_graphs, 1)]
         start, index = ("rare: ", few) if len(few) else ("unusual: ", index)
         n_of = {texts[x]: n_graphs[x] for x in index}
-        seen = self._seen("in", n_of, i, kind)
         where, about = self._places(graph, kind, index), tuple(n_of)
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())
-        codes = dict.fromkeys(plain[x] for x in index)
-        return Reason(listed([*codes], LISTED), start, "", *where, about, seen)
+            if len(index) > 1:
+                start = f"{self.words.counted(len(index), 'edge')} {start}"
+        what = listed([*dict.fromkeys(plain[x] for x in index)], LISTED)
+        return Reason(what, start, "", *where, about, self._seen("in", n_of, i, kind))

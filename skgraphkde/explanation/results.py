@@ -274,6 +274,18 @@ def group_numbers(groups: list[tuple[np.ndarray, str]], n_graphs: int) -> Any:
     return numbers
 
 
+def with_shared(
+    reasons: Sequence[str | None], groups: list[tuple[np.ndarray, str]]
+) -> list[str | None]:
+    """Reasons of training graphs, each with what all of its group share, if it is in one."""
+    told = list(reasons)
+    for members, shared in groups:
+        alike = f"{len(members)} alike: all have {shared}"
+        for i in members.tolist():
+            told[i] = f"{told[i]}; {alike}" if told[i] else alike
+    return told
+
+
 def explain(
     detector: GraphKDEDetector,
     graphs: Any = None,
@@ -292,7 +304,7 @@ def explain(
     one in twenty, 10 beyond doubt. It is a description, not a part of the score.
 
     Of reasons that are about equally strong, what was never seen comes first, then one node, edge
-    or number, then means and statistics. A fact is told once. The user guide has the rule.
+    or number, then sizes, means and statistics. A fact is told once. The user guide has the rule.
 
     Parameters
     ----------
@@ -401,8 +413,8 @@ def results(
         - group : number, from 1 on, of a small group of training graphs that are alike and unlike
           all others, flagged or not; missing for most graphs, and for new ones;
         - reason : the first that :func:`explain` gives, in words; if its strength is below 1, the
-          first three; missing if there is none, as for detectors other than
-          :class:`~skgraphkde.GraphKDEDetector`.
+          first three; then what all of its group have; missing if there is none, as for detectors
+          other than :class:`~skgraphkde.GraphKDEDetector`.
 
     Raises
     ------
@@ -442,5 +454,5 @@ def results(
     frame["selected"] = pd.array(selected, dtype="boolean")
     groups = [] if own is None else groups_of(detector)
     frame["group"] = group_numbers(groups, len(batch))
-    frame["reason"] = pd.array([x.why for x in judged], dtype="string")
+    frame["reason"] = pd.array(with_shared([x.why for x in judged], groups), dtype="string")
     return frame

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from skgraphkde.views.categories import (
     compared_words,
     edge_name,
     edge_words,
+    surrounding_names,
     with_bond,
 )
 
@@ -96,7 +96,8 @@ def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
         for k, value in enumerate((*groups.categories, *("",) * groups.has_others) or ("",)):
             kind = ""
             if k < len(groups.categories):
-                kinds = _edge_categories(schema.edge_categories, value)
+                values = value if len(schema.edge_categories) > 1 else (value,)
+                kinds = map(category_text, schema.edge_categories, values)
                 kind = f" ({with_bond(', '.join(kinds))})"
             elif groups.categories:
                 kind = " of other kinds"
@@ -192,15 +193,10 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts, words: Word
         For nodes and edges.
     """
     element, category = counts.about[kind]
-    if kind == "gaps":
-        names = [words.node] * graph.n_nodes
-        if graph.labels is not None:
-            names = part_names(graph, "categories", counts, words)
-        return _gap_names(graph, names)
     if element == "pair":
         return _pair_names(graph, kind, counts)
     if kind in counts.surroundings:
-        return _surrounding_names(graph, counts, kind, words)
+        return surrounding_names(graph, _end_names(graph, kind, counts), words)
     if element == "edge" and not category:
         ends = _end_names(graph, kind, counts)
         return _edge_names(graph, counts.vocabulary.edge_labels, ends, words)
@@ -215,15 +211,6 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts, words: Word
     return [texts[code] for code in np.asarray(codes)]
 
 
-def _gap_names(graph: GraphBatch, names: list[str]) -> list[str]:
-    """The name of each node, and the numbers that it lacks, or those that it has."""
-    columns, texts = np.array(graph.schema.node_columns, dtype=object), []
-    for name, lacks in zip(names, np.isnan(np.asarray(graph.attributes)), strict=True):
-        word, which = ("without", lacks) if lacks.any() else ("with", ~lacks)
-        texts.append(f"{name} {word} {' and '.join(columns[which])}")
-    return texts
-
-
 def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
     """The steps of each pair with the same value of a category."""
     i, codes = counts.same[kind], np.asarray(graph.labels)
@@ -234,50 +221,12 @@ def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[st
     return [f"{pair}{HERE}{value}" for pair, value in zip(words, at_first, strict=True)]
 
 
-def _surrounding_names(
-    graph: GraphBatch, counts: CategoryCounts, kind: str, words: Words
-) -> list[str]:
-    """Each node with all its edges and neighbors, in words."""
-    nodes = _end_names(graph, kind, counts)
-    before, after = ([Counter[str]() for _ in nodes] for _ in range(2))
-    for arc, (u, v) in enumerate(zip(graph.source_of_arc, graph.adjacency.indices, strict=True)):
-        by = ""
-        if graph.edge_labels is not None:
-            value = graph.edge_label_names[graph.edge_labels[arc]]
-            by = f" by {edge_words(graph.schema.edge_categories, value, words.edge)}"
-        after[u][f"{nodes[v]}{by}"] += 1
-        before[v][f"{nodes[u]}{by}"] += 1
-    texts = []
-    for node, *near in zip(nodes, before, after, strict=True):
-        into, out = (
-            " and ".join(f"{x} ({n} times)" if n > 1 else x for x, n in sorted(side.items()))
-            for side in near
-        )
-        if not into and not out:
-            texts.append(f"{node} without neighbors")
-        elif graph.directed:
-            texts.append(f"{node} with {into or 'nothing'} before and {out or 'nothing'} after it")
-        else:
-            texts.append(f"{node} linked only with {out}")
-    return texts
-
-
-def _edge_categories(names: Sequence[str], value: Any) -> list[str]:
-    """The category of an edge by itself, or its categories, in words."""
-    values = value if len(names) > 1 else (value,)
-    return [category_text(*x) for x in zip(names, values, strict=True)]
-
-
 def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
     """The categories of each node that a table compares, in words; "" without categories."""
     if graph.labels is None:
         return [""] * graph.n_nodes
-    by_category, vocabulary = graph.values_by_category("node"), counts.vocabulary
     compared = counts.edges | counts.surroundings
-    names = tuple(vocabulary.names[i] for i in compared[kind])
-    values: Any = zip(*(by_category[name] for name in names), strict=True)
-    words = [vocabulary.words_of(names, x) for x in values]
-    return [words[code] for code in np.asarray(graph.labels)]
+    return counts.vocabulary.names_of_nodes(graph, compared[kind])
 
 
 def _edge_names(graph: GraphBatch, known: tuple, ends: list[str], words: Words) -> list[str]:

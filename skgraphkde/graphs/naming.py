@@ -125,7 +125,7 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
     Examples
     --------
     >>> usually(20, np.arange(10)), usually(8, np.arange(3, 10))
-    (('20', 'usually 0 to 9, never more'), ('8', 'usually 3 to 9'))
+    (('20', 'usually 0 to 9, no other has more'), ('8', 'usually 3 to 9'))
     """
     own_text, text = usual(own, *usual_range(known), percent=percent)
     usually = f"usually {text}"
@@ -137,7 +137,7 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
         return own_text, usually
     finer_text, end_text = usual(own, end, end, percent=percent)
     own_text = max(own_text, finer_text, key=len)
-    beyond = f"never {more}" if end_text in text.split(" to ") else f"{at} {end_text}"
+    beyond = f"no other has {more}" if end_text in text.split(" to ") else f"{at} {end_text}"
     return own_text, f"{usually}, {beyond}"
 
 

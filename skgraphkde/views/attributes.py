@@ -297,9 +297,10 @@ class Numbers(View):
         place, part = int(rows.elements[row]), rows.part
         like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
         if len(points.kinds):
-            some = f"{like} of" if len(told) == 1 else "of"  # two lines are too short for all
+            rare = f"with a rare {rows.category}" if rows.category else "of less common kinds"
             kind = self._kind(graph, part, place) if len(told) == 1 else ""
-            like = f"of its kind{kind}" if code else f"{some} less common kinds"
+            rare = f"{like} {rare}" if len(told) == 1 else rare  # two lines are too short for all
+            like = f"of its kind{kind}" if code else rare
         said, ranges = [], []
         for j in told:
             own, known_range = usual(values[j], low[j], high[j])

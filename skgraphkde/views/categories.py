@@ -7,6 +7,7 @@ if they are new, and how frequent they are.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -16,7 +17,7 @@ from skgraphkde._utils import progress
 from skgraphkde.features import values_in_use
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, category_words
+from skgraphkde.graphs.naming import Words, category_text, category_words
 from skgraphkde.graphs.refinement import factorize, hash64, messages, refined
 from skgraphkde.graphs.schema import PARTS
 
@@ -271,6 +272,20 @@ class Vocabulary:
             return compared_words(names, values)
         [name], [value] = names, values
         return compared_words(names, value) if name == self.named else category_text(name, value)
+
+    def names_of_nodes(self, graphs: GraphBatch, categories: Sequence[int]) -> list[str]:
+        """Some categories of each node, in words.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        categories : sequence of int
+            Indices of the categories.
+        """
+        by_category, names = graphs.values_by_category("node"), [self.names[i] for i in categories]
+        values: Any = zip(*(by_category[name] for name in names), strict=True)
+        words = [self.words_of(names, x) for x in values]
+        return [words[code] for code in np.asarray(graphs.labels)]
 
     def node_words(self, graph: GraphBatch, node: int, names: Sequence[Any] | None) -> str:
         """The id of a node of a batch of one graph, and its label, or what it is a step of."""
@@ -620,3 +635,39 @@ def edge_name(graphs: GraphBatch, code: int, start: str, end: str, noun: str) ->
         return ends
     value = graphs.edge_label_names[code]
     return f"{edge_words(graphs.schema.edge_categories, value, noun)} {ends}"
+
+
+def with_times(things: Counter[str]) -> list[str]:
+    """Names of things by the alphabet, each with its number if there are several of it."""
+    return [f"{x} ({n} times)" if n > 1 else x for x, n in sorted(things.items())]
+
+
+def surrounding_names(graph: GraphBatch, nodes: list[str], words: Words) -> list[str]:
+    """Each node of a batch of one graph with all its edges and neighbors, in words.
+
+    Parameters
+    ----------
+    graph : GraphBatch
+    nodes : list of str
+        What each node is called.
+    words : Words
+        For edges.
+    """
+    before, after = ([Counter[str]() for _ in nodes] for _ in range(2))
+    for arc, (u, v) in enumerate(zip(graph.source_of_arc, graph.adjacency.indices, strict=True)):
+        by = ""
+        if graph.edge_labels is not None:
+            value = graph.edge_label_names[graph.edge_labels[arc]]
+            by = f" by {edge_words(graph.schema.edge_categories, value, words.edge)}"
+        after[u][f"{nodes[v]}{by}"] += 1
+        before[v][f"{nodes[u]}{by}"] += 1
+    texts = []
+    for node, *near in zip(nodes, before, after, strict=True):
+        into, out = (" and ".join(with_times(side)) for side in near)
+        if not into and not out:
+            texts.append(f"{node} without {words.edges}")
+        elif graph.directed:
+            texts.append(f"{node} with {into or 'nothing'} before and {out or 'nothing'} after it")
+        else:
+            texts.append(f"{node} linked only with {out}")
+    return texts

@@ -16,7 +16,7 @@ from skgraphkde._utils import compiled
 from skgraphkde.distances.base import nearest
 from skgraphkde.graphs.arrays import ROUNDING, codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, usually
+from skgraphkde.graphs.naming import category_text, listed, usually
 from skgraphkde.graphs.refinement import by_frequency
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
@@ -261,6 +261,24 @@ class Statistics(View):
         parts = (self.table_[fold != i] for i in range(int(fold.max()) + 1))
         return left_out, [Metric(table, self.steps_, self.subjects) for table in parts]
 
+    def named(self, j: int, graphs: GraphBatch) -> str:
+        """The name of a statistic, with the categories that graphs have if it is of rare ones.
+
+        Parameters
+        ----------
+        j : int
+        graphs : GraphBatch
+        """
+        name = self.names_[j]
+        for key, noun, of, codes, values, *_ in _categories(graphs, self.vocabulary_):
+            start, end = (f"{noun} (", ")") if noun else ("", "")
+            if name == f"{start}a rare {of or key}{end}":
+                some = [
+                    values[x] for x in np.unique(codes) if values[x] not in self.categories_[key]
+                ]
+                return f"{start}{listed([category_text(of, x) if of else x for x in some])}{end}"
+        return name
+
     def _statistics(self, context: Context) -> list[Statistic]:
         graphs = context.graphs
         return [*context.shared(structure), *self._shares(graphs), *self._numbers(graphs)]
@@ -341,9 +359,8 @@ class Statistics(View):
             text = f"{round(share * n)} of {n} {statistic.name} ({own})"
         elif what == "triangles":
             k = int(triangles(graph.underlying).sum())
-            noun = "triangle" if k == 1 else "triangles"
-            count = f"{k} {noun} (three {words.nodes} all linked)"
-            text = f"{count}, {own} of what the {words.edges} allow"
+            text = f"{k} triangle{'s' * (k != 1)} (three {words.nodes} all linked)"
+            text += f", {own} of what the {words.edges} allow"
         else:
             text, usual = in_words(statistic.name, statistic.form, [share], known)
         return Reason(what, text, usual, about=("edges" if what == "rounds" else what,))

@@ -70,8 +70,8 @@ def test_planted_graphs_are_one_group(planted, k):
 def test_surroundings_in_words():
     model = fitted(cases(12, 0, "")).model_
     *_, first, second = (x.words(0) for x in list(_things(model))[:4])
-    assert first.endswith(" with the same nodes before and after")
-    assert second.endswith(" with the same nodes up to 2 edges away")
+    assert first == "Remind with Post before and Pay after it"
+    assert second.startswith("Pay with the same nodes up to 2 edges away: ")
 
 
 @given(st.lists(st.sets(st.integers(0, 59), max_size=8), min_size=1, max_size=20))
@@ -121,10 +121,12 @@ def test_copies_have_scores_and_confirmed_anomalies_the_lowest():
 
 
 def test_groups_are_a_column_of_results():
-    detector = fitted(cases(250, 6, "category"))
-    column = results(detector)["group"]
-    assert column[250:].nunique() == 1
-    assert (column[:250] != column[250]).all()
+    graphs = cases(250, 6, "category")
+    graphs[255].nodes[0]["step"] = "Never seen"  # which the others of the group lack
+    frame = results(detector := fitted(graphs))
+    is_in = frame["group"].eq(frame["group"][250]).fillna(False)
+    assert np.flatnonzero(is_in).tolist() == [*range(250, 255)]
+    assert frame["reason"][250:255].str.endswith("5 alike: all have Pay -> Post").all()
     assert results(detector, cases(3, 0, ""))["group"].isna().all()
 
 
