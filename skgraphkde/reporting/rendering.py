@@ -41,7 +41,7 @@ from skgraphkde.reporting.comparison import (
     place_in,
     set_apart,
 )
-from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share
+from skgraphkde.reporting.nodes import FULL, Colors, colors_of, named_nodes, usual_share
 
 # Rows of the table, at most: the oddest.
 ROWS = 10_000
@@ -57,8 +57,8 @@ HIGH, RISEN = 25, 5
 MOST_NAMES = 20
 # Characters of a name or a reason in the table, and of a name anywhere.
 BRIEF, LONGEST = 160, 1_000
-# Colors of nodes are full at this multiple of the share that is usual in known graphs.
-FULL = 3
+# Nodes with the deepest colors that are numbered, at most, if reasons name none.
+LARGEST = 5
 # Scores of these sizes are written without an exponent.
 FIXED = 1e-6, 1e7
 # A normal score that is closer to the threshold, relative to it, counts as equal.
@@ -118,6 +118,12 @@ class GroupRow(NamedTuple):
         return sum(row.judged.is_anomaly for row in self.members)
 
     @property
+    def is_why(self) -> bool:
+        """True if the main reason of the oddest member is what all share."""
+        reason, shared = self.members[0].reason, self.shared.removeprefix("number of ")
+        return all(place_in(reason, x.partition(": ")[0]) >= 0 for x in shared.split(" and "))
+
+    @property
     def data(self) -> dict[str, str]:
         """What all members have of the data of graphs; "..." where they differ."""
         of_members = [row.data for row in self.members]
@@ -139,7 +145,7 @@ class Compared(NamedTuple):
 class Detail(NamedTuple):
     """What a click on a row says of a graph that is drawn."""
 
-    found: Nodes
+    colors: Colors
     lines: list[tuple[str, str]]  # nodes, and the numbers of the reasons that point at them
     smiles: str  # "" if it is no molecule
     compared: Compared | None  # None if no other graph is usual
@@ -182,12 +188,13 @@ def render(
     rows = _with_rises(_with_selection(graphs, alpha, verdicts), earlier)
     entries, small_groups = _entries(rows, groups)
     given = [row for row in rows if row.given]
-    left_out: list[int] = []
+    usual = None
     if isinstance(detector, GraphKDEDetector):
-        left_out = set_apart(detector, [x.judged for x in graphs] if are_known else (), groups)
+        judged = [x.judged for x in graphs] if are_known else []
+        usual = UsualGraphs(detector, set_apart(detector, judged, groups), judged)
     with during(0.0, 0.6):
         by_number = {x.number: x for x in rows}
-        details, drawings = _details(detector, by_number, drawn, known_names, left_out)
+        details, drawings = _details(detector, by_number, drawn, known_names, usual)
     words = detector.schema_.words
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
     predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
@@ -248,13 +255,14 @@ def _template() -> Any:
 
 
 def _unbroken(text: str) -> Markup:
-    """A text as HTML in which no line begins or ends with a short arrow."""
-    return Markup(WAY.sub(r'<span class="way">\g<0></span>', str(escape(text))))
+    """A text as HTML in which no line begins or ends with a short arrow, nor breaks in one."""
+    html = WAY.sub(r'<span class="way">\g<0></span>', str(escape(text)))
+    return Markup(html.replace("-&gt;", '<span class="arrow">-&gt;</span>'))
 
 
 def _breakable(text: str) -> Markup:
-    """The same, in which a line may end after "=", for narrow columns."""
-    return Markup(re.sub('=(?!")', "=<wbr>", _unbroken(text)))
+    """The same, in which a line may end after "=" and "_", for narrow columns."""
+    return Markup(re.sub('(?<==)(?!")|(?<=_)', "<wbr>", str(_unbroken(text))))
 
 
 def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:
@@ -407,37 +415,31 @@ def _details(
     rows: dict[int, Row],
     drawn: list[Drawn],
     known_names: Sequence[Any] | None,
-    left_out: list[int],
+    usual: UsualGraphs | None,
 ) -> tuple[dict[int, Detail], dict[str, str]]:
     """What is said of the graphs that are drawn, and the pictures of them and of usual ones."""
-    usual, looks = None, dict[str, Any](edge_categories=[], category=None)
-    if isinstance(detector, GraphKDEDetector):
-        usual = UsualGraphs(detector, left_out)
+    looks = dict[str, Any](edge_categories=[], category=None)
+    if usual is not None:
         looks["edge_categories"] = _edge_categories(usual.model.references)
         looks["category"] = usual.category
     share = functools.cache(lambda view: usual_share(detector, view))
     details, drawings = {}, dict[str, str]()
     for number, graph, ids in progress(drawn):
-        judged = rows[number].judged
-        found = nodes_of(detector, graph, judged)
-        numbered = nodes_to_list(found, judged)
-        if found.colors == "shares":
-            found = found._replace(full=FULL * share(judged.view))
+        judged, names = rows[number].judged, list(range(graph.n_nodes) if ids is None else ids)
+        colors, named = colors_of(detector, graph, judged, share), named_nodes(graph, names, judged)
+        marks = {"marked": judged.edges, "outlined": list(named)}
+        numbered = list(named) or colors.deepest[:LARGEST]
         drawings[f"graph {number}"] = pictures.graph_picture(
-            graph,
-            found,
-            marked=judged.edges,
-            outlined=judged.nodes,
-            numbered=numbered,
-            **looks,
+            graph, looks, colors, numbered=numbered, **marks
         )
         compared = None if usual is None else _compared(usual, graph, rows[number], known_names)
         if usual is not None and compared is not None:
             name, reference = f"known {compared.reference}", compared.reference
             if name not in drawings:
-                drawings[name] = pictures.graph_picture(usual.model.references[reference], **looks)
-        lines = _node_lines(graph, ids, numbered, judged, looks["category"])
-        details[number] = Detail(found, lines, shown(smiles_of(graph), LONGEST), compared)
+                drawings[name] = pictures.graph_picture(usual.model.references[reference], looks)
+        called = _called(graph, names, numbered, _named(judged), looks["category"])
+        lines = [(x, ", ".join(map(str, named.get(i, ())))) for i, x in called.items()]
+        details[number] = Detail(colors, lines, shown(smiles_of(graph), LONGEST), compared)
     return details, drawings
 
 
@@ -449,20 +451,14 @@ def _edge_categories(references: GraphBatch) -> list[Any]:
     return [references.edge_label_names[code] for code in frequent]
 
 
-def _node_lines(
-    graph: GraphBatch,
-    ids: Sequence[Any] | None,
-    numbered: list[int],
-    judged: Judgement,
-    category: str | None,
-) -> list[tuple[str, str]]:
-    """The list of nodes: those that are numbered in the picture, and where reasons name them."""
-    names = [str(x) for x in (range(graph.n_nodes) if ids is None else ids)]
-    are_running = all(map(str.isdecimal, names))
-    kinds, named, lines = node_kinds(graph, category), _named(judged), list[tuple[str, str]]()
+def _called(
+    graph: GraphBatch, names: list[Any], nodes: list[int], named: str, category: str | None
+) -> dict[int, str]:
+    """Names and categories of some nodes in words, as the reasons name them."""
+    are_running = all(str(x).isdecimal() for x in names)
+    kinds, called = node_kinds(graph, category), dict[int, str]()
     by_category = graph.values_by_category("node") if kinds else {}
-    for node in numbered:
-        pointing = [str(i) for i, x in enumerate(judged.unusual, 1) if node in x.pointed]
+    for node in nodes:
         texts = [category_text(name, x[graph.labels[node]]) for name, x in by_category.items()]
         others = [
             x for x in texts if x.rpartition("=")[2] != kinds[node] and place_in(named, x) >= 0
@@ -472,8 +468,8 @@ def _node_lines(
             name = words
         elif words:
             name += f" ({words})"
-        lines.append((name, ", ".join(pointing)))
-    return lines
+        called[node] = name
+    return called
 
 
 def _named(judged: Judgement) -> str:

@@ -114,9 +114,9 @@ def test_numbers_that_reasons_name_are_compared():
     schema = GraphSchema(node_numbers="ms", missing="indicate")
     usual = UsualGraphs(fitted := GraphKDEDetector(schema=schema).fit(graphs))
     graph = fitted.read(graphs[:1])
-    named, *sizes = usual.differences(graph, 2, "ms 10 of node 1")
-    assert named == Difference("ms of nodes", "10 to 20, on average 15", "0 to 40, on average 20")
-    assert sizes == usual.differences(graph, 2)
+    *named, sizes, edges = usual.differences(graph, 2, "ms 10 of node 1")
+    assert named == [("ms of nodes", "10 to 20", "0 to 40"), ("average ms of nodes", "15", "20")]
+    assert [sizes, edges] == usual.differences(graph, 2)
     assert usual.differences(graph, 2, "edges\n2 edges; usually 4 to 9")[0].what == "edges"
 
 

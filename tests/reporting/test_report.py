@@ -21,6 +21,7 @@ from skgraphkde.explanation import (
     results,
     view_surprises,
 )
+from skgraphkde.explanation.reasons import RankedReason
 from skgraphkde.explanation.results import Judgement, judge
 from skgraphkde.reporting import nodes as page_nodes
 from skgraphkde.reporting import page, rendering
@@ -185,11 +186,30 @@ def test_a_group_says_how_many_of_it_are_flagged(monkeypatch):
         parsed = Parsed(skgraphkde.report(detector))
         [row] = (x for x in parsed.rows if "5 graphs alike" in x[0])
         assert row[1].split(maxsplit=1)[1] == f"anomaly {n} of 5 stand out"
-        assert (", the oddest: " in row[2]) == (n == 2)  # what all share is not why it stands out
+        assert row[2].startswith("graph 40, the oddest: 30 edges, ")
     monkeypatch.setattr(GraphKDEDetector, "offset_", property(lambda _: scores.min()))
     parsed = Parsed(skgraphkde.report(detector))
     assert "5 graphs alike" in parsed.rows[-1][0]  # after the graphs, whose first is the oddest
     assert "1 small group of its own (most such groups are harmless)" in parsed.texts["summary"]
+
+
+@pytest.mark.parametrize(
+    ("why", "shared", "is_why"),
+    [
+        (
+            "rare: Post -> Pay (in 5 of 9 others), Pay -> Bill (in 5)",
+            "Pay -> Bill and Post -> Pay",
+            True,
+        ),
+        ("61 steps; usually 8 to 28", "number of steps: 41 to 61; usually 8 to 25", True),
+        ("61 steps; usually 8 to 28", "Post -> Pay", False),
+        ("never seen: X link", "X and Y", False),
+    ],
+)
+def test_a_group_says_once_why_it_stands_out(why, shared, is_why):
+    judged = Judgement(0.0, -1.0, None, [RankedReason("new", "label", why, 5.0)])
+    row = rendering.Row(0, "a", judged, 1, 0, {})
+    assert rendering.GroupRow(1, [row, row], shared).is_why == is_why
 
 
 def test_members_without_a_reason_have_what_the_group_shares(monkeypatch):
@@ -339,13 +359,23 @@ def test_nodes_that_reasons_name_come_first_and_have_rings():
     for odd in (plant(50, temp=80.0), plant(51, kind="new")):
         (found,) = judge(fitted, fitted.read([odd]), node_names=[list(odd)])
         assert found.nodes[0] == 2
-        nodes = page_nodes.nodes_of(fitted, fitted.read([odd]), found)
-        assert page_nodes.nodes_to_list(nodes, found)[0] == 2
         parsed = Parsed(skgraphkde.report(fitted, [odd]))
         cells = parsed.texts["td"]
         place = cells.index(f"n2 ({odd.nodes['n2']['kind']})")
         assert cells[place - 1] == cells[place + 1] == "1"  # the first reason
-        assert any("Rings: " in text for text in parsed.texts["figcaption"])
+        assert any("Circled: " in text for text in parsed.texts["figcaption"])
+        named = page_nodes.named_nodes(fitted.read([odd]), list(odd), found)
+        assert [cells[place - 1 + 3 * i] for i in range(len(named))] == [
+            str(i + 1) for i in range(len(named))
+        ]  # no others have numbers
+
+
+def test_a_node_that_a_reason_names_without_pointing_at_it_has_its_number(detector, new):
+    judged = Judgement(
+        0.0, -1.0, None, [RankedReason("size", "x", "first at node 12", 5.0, (1, 12))]
+    )
+    graph = detector.read(new[5:6])
+    assert page_nodes.named_nodes(graph, list(range(graph.n_nodes)), judged) == {12: [1]}
 
 
 def test_colors_say_what_is_surprised(detector, new):
@@ -353,13 +383,16 @@ def test_colors_say_what_is_surprised(detector, new):
     n = len(detector.model_.densities)
     for surprises, is_near in (([1.0] * n + [5.0], True), ([3.0] * n + [5.0], False)):
         changed = found._replace(surprises=np.array(surprises))
-        nodes = page_nodes.nodes_of(detector, detector.read(new[5:6]), changed)
-        assert nodes.is_near == is_near
-        hues = [nodes._replace(shares=np.array([2, x]), full=4).hues for x in (-1, -0.5)]
-        assert hues == [(True, True), (True, False)]
-        assert nodes._replace(shares=np.array([2, -1]), full=20).hues == (False, False)
-        order = nodes.new_from if is_near else -nodes.shares
-        assert order[page_nodes.nodes_to_list(nodes, changed)[-1]] >= order.min()
+        graph = detector.read(new[5:6])
+        colors = page_nodes.colors_of(detector, graph, changed, lambda _: 1e-3)
+        assert (colors.radius is not None) == is_near
+        assert colors.deepest[0] == (colors.values.argmin() if is_near else colors.values.argmax())
+        assert not np.any(colors.values[colors.deepest] == (colors.radius + 1 if is_near else 0))
+    shares = page_nodes.shares_of(detector, graph, found.references, found.distances, found.view)
+    barely = shares.max() / page_nodes.FULL / page_nodes.FAINT
+    for usual, is_seen in ((0.9 * barely, True), (1.1 * barely, False)):
+        found = page_nodes.colors_of(detector, graph, changed, lambda _: usual)  # noqa: B023
+        assert (found.values is not None) == is_seen
 
 
 def test_colors_are_full_where_shares_are_larger_than_in_known_graphs(detector):
@@ -417,8 +450,6 @@ def test_other_detectors(parameters, plots):
     assert "Score" in parsed.texts["th"]
     terms = parsed.texts["dt"]
     assert ("p-value" in terms) == ("Selected" in terms) == detector.is_calibrated_
-    lists_nodes = "Number" in parsed.texts["th"]
-    assert lists_nodes == ("Sums" not in str(parameters))
     assert parsed.table["p_value"].ne("").all() == detector.is_calibrated_
 
 
