@@ -148,7 +148,8 @@ class UsualGraphs:
                 place = place_in(named, name)
                 if place >= 0:
                     pair = [np.asarray(x.data(part).numbers)[:, i] for x in (graph, other)]
-                    what, (ranges, means) = f"{shown(name)} of {noun}", zip(*map(_range, pair))
+                    what, ends = f"{shown(name)} of {noun}", map(_range, pair)
+                    ranges, means = zip(*ends, strict=True)
                     found.append((place, Difference(what, *ranges)))
                     if means != ranges:
                         found.append((place, Difference(f"average {what}", *means)))

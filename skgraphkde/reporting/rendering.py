@@ -133,22 +133,16 @@ class GroupRow(NamedTuple):
         }
 
 
-class Compared(NamedTuple):
-    """A usual graph beside the one of a row."""
-
-    reference: int  # its position
-    name: str
-    lacks: str  # "size" or "kind" if it is of another one; else ""
-    differences: list[Difference]
-
-
 class Detail(NamedTuple):
     """What a click on a row says of a graph that is drawn."""
 
     colors: Colors
     lines: list[tuple[str, str]]  # nodes, and the numbers of the reasons that point at them
     smiles: str  # "" if it is no molecule
-    compared: Compared | None  # None if no other graph is usual
+    usual: int = -1  # the position of the nearest usual graph; -1 if no other graph is usual
+    usual_name: str = ""
+    lacks: str = ""  # "size" or "kind" if the usual graph is of another one
+    differences: Sequence[Difference] = ()
 
 
 def render(
@@ -373,7 +367,6 @@ def _with_rises(rows: list[Row], earlier: Mapping[str, int]) -> list[Row]:
     unknown = [row for row in rows if not row.given and row.name in earlier]
     before = sorted(unknown, key=lambda row: earlier[row.name])
     place_before = {row.number: place for place, row in enumerate(before, 1)}
-    unknown.sort(key=lambda row: row.rank)
     place = {row.number: place for place, row in enumerate(unknown, 1)}
     return [
         row._replace(place=place[row.number], risen_from=place_before[row.number])
@@ -420,26 +413,31 @@ def _details(
     """What is said of the graphs that are drawn, and the pictures of them and of usual ones."""
     looks = dict[str, Any](edge_categories=[], category=None)
     if usual is not None:
-        looks["edge_categories"] = _edge_categories(usual.model.references)
-        looks["category"] = usual.category
+        looks = {
+            "edge_categories": _edge_categories(usual.model.references),
+            "category": usual.category,
+        }
+        known_names = known_names or usual.model.references.names
     share = functools.cache(lambda view: usual_share(detector, view))
     details, drawings = {}, dict[str, str]()
     for number, graph, ids in progress(drawn):
-        judged, names = rows[number].judged, list(range(graph.n_nodes) if ids is None else ids)
+        row, names = rows[number], list(range(graph.n_nodes) if ids is None else ids)
+        judged = row.judged
         colors, named = colors_of(detector, graph, judged, share), named_nodes(graph, names, judged)
-        marks = {"marked": judged.edges, "outlined": list(named)}
         numbered = list(named) or colors.deepest[:LARGEST]
-        drawings[f"graph {number}"] = pictures.graph_picture(
-            graph, looks, colors, numbered=numbered, **marks
-        )
-        compared = None if usual is None else _compared(usual, graph, rows[number], known_names)
-        if usual is not None and compared is not None:
-            name, reference = f"known {compared.reference}", compared.reference
-            if name not in drawings:
-                drawings[name] = pictures.graph_picture(usual.model.references[reference], looks)
-        called = _called(graph, names, numbered, _named(judged), looks["category"])
+        marks = {"marked": judged.edges, "outlined": list(named), "numbered": numbered}
+        drawings[f"graph {number}"] = pictures.graph_picture(graph, looks, colors, **marks)
+        said = "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in judged.unusual)
+        called = _called(graph, names, numbered, said, looks["category"])
         lines = [(x, ", ".join(map(str, named.get(i, ())))) for i, x in called.items()]
-        details[number] = Detail(colors, lines, shown(smiles_of(graph), LONGEST), compared)
+        detail = Detail(colors, lines, shown(smiles_of(graph), LONGEST))
+        if usual is not None:
+            detail = _compared(detail, usual, graph, row, said, known_names)
+            known = f"known {detail.usual}"
+            if detail.usual >= 0 and known not in drawings:
+                reference = usual.model.references[detail.usual]
+                drawings[known] = pictures.graph_picture(reference, looks)
+        details[number] = detail
     return details, drawings
 
 
@@ -464,31 +462,26 @@ def _called(
             x for x in texts if x.rpartition("=")[2] != kinds[node] and place_in(named, x) >= 0
         ]
         words, name = ", ".join(map(shown, [*kinds[node : node + 1], *others])), shown(names[node])
-        if words and are_running and f" {name} (" not in named:
-            name = words
-        elif words:
-            name += f" ({words})"
-        called[node] = name
+        is_told = not are_running or f" {name} (" in named
+        called[node] = f"{name} ({words})" if words and is_told else words or name
     return called
 
 
-def _named(judged: Judgement) -> str:
-    """What the reasons name, in one text."""
-    return "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in judged.unusual)
-
-
 def _compared(
-    usual: UsualGraphs, graph: GraphBatch, row: Row, known_names: Sequence[Any] | None
-) -> Compared | None:
-    """The nearest usual graph and the differences; None if no other graph is usual."""
+    detail: Detail,
+    usual: UsualGraphs,
+    graph: GraphBatch,
+    row: Row,
+    said: str,
+    known_names: Sequence[Any] | None,
+) -> Detail:
+    """The detail with the nearest usual graph and the differences, if another graph is usual."""
     reference, lacks = usual.nearest(graph, row.judged)
     if reference < 0:
-        return None
-    names = known_names or usual.model.references.names
-    name = str(names[reference] if names else "").removeprefix(row.start)
-    differences = usual.differences(graph, reference, _named(row.judged))
+        return detail
+    name = str(known_names[reference] if known_names else "").removeprefix(row.start)
     name = shown(name, BRIEF) or f"known graph {reference}"
-    return Compared(reference, name, lacks, differences)
+    return Detail(*detail[:3], reference, name, lacks, usual.differences(graph, reference, said))
 
 
 def _packed(contents: dict[str, Any]) -> str:
