@@ -18,9 +18,9 @@ from skgraphkde.views import Novelty
 
 # A view is surprised beyond minus the logarithm of this p-value.
 SURPRISED = -np.log(0.1)
-# Colors are full at this multiple of the share that is usual in known graphs, and a node is white
-# if its share is a smaller part of this than can be seen.
-FULL, FAINT = 3, 0.3
+# Colors are full at this multiple of the share that is usual in known graphs; smaller shares than
+# that are white.
+FULL = 3
 # Number of references in a sample, and the quantile of their shares that colors are scaled by.
 SAMPLE, USUAL = 20, 0.9
 
@@ -76,9 +76,9 @@ def colors_of(
     if novelty is None or largest >= SURPRISED or max(others, default=0.0) <= largest:
         with contextlib.suppress(ValueError):  # this distance is not a sum over nodes
             shares = shares_of(detector, graph, judged.references, judged.distances, judged.view)
-            full = FULL * usual(judged.view)
-            seen = np.where(np.abs(shares) > FAINT * full, shares, 0.0)
-            return Colors(seen, vmax=full) if seen.max() > 0 else Colors()
+            least = usual(judged.view)
+            colored = np.where(np.abs(shares) > least, shares, 0.0)
+            return Colors(colored, vmax=FULL * least) if colored.max() > 0 else Colors()
     if novelty is None:
         return Colors()
     new_from = novelty.new_from(np.array([judged.own]), model.context(graph))

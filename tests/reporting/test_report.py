@@ -389,10 +389,9 @@ def test_colors_say_what_is_surprised(detector, new):
         assert colors.deepest[0] == (colors.values.argmin() if is_near else colors.values.argmax())
         assert not np.any(colors.values[colors.deepest] == (colors.radius + 1 if is_near else 0))
     shares = page_nodes.shares_of(detector, graph, found.references, found.distances, found.view)
-    barely = shares.max() / page_nodes.FULL / page_nodes.FAINT
-    for usual, is_seen in ((0.9 * barely, True), (1.1 * barely, False)):
+    for usual, is_colored in ((0.9 * shares.max(), True), (1.1 * shares.max(), False)):
         found = page_nodes.colors_of(detector, graph, changed, lambda _: usual)  # noqa: B023
-        assert (found.values is not None) == is_seen
+        assert (found.values is not None) == is_colored
 
 
 def test_colors_are_full_where_shares_are_larger_than_in_known_graphs(detector):
