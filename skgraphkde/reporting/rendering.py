@@ -284,11 +284,8 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
 
 def _by_summary(detector: GraphKDEDetector, surprises: np.ndarray) -> list[tuple[str, float]]:
     """The surprises of the views, added up for views that look at the same."""
-    found: dict[str, float] = {}
-    for view, surprise in zip(detector.model_.views, surprises.tolist(), strict=True):
-        summary = view.summary or view.name
-        found[summary] = found.get(summary, 0.0) + surprise
-    return list(found.items())
+    summaries = [view.summary or view.name for view in detector.model_.views]
+    return list(pd.Series(surprises).groupby(summaries, sort=False).sum().items())
 
 
 def _method(detector: BaseGraphDetector) -> dict[str, Any]:
@@ -385,22 +382,16 @@ def _entries(
     Small groups are those of which no graph is flagged, in the order of `groups`. Graphs that
     people have judged are in neither.
     """
-    position = {row.number: i for i, row in enumerate(rows)}
-    first: dict[int, GroupRow] = {}
-    small, grouped = [], set[int]()
-    for number, (members, shared) in enumerate(groups, 1):
-        places = sorted(position[i] for i in members.tolist() if not rows[position[i]].given)
-        if len(places) < 2:  # the others have verdicts
-            continue
-        grouped |= set(places)
-        group = GroupRow(number, [rows[i] for i in places], shared)
-        if group.n_anomalies:
-            first[places[0]] = group
-        else:
-            small.append(group)
-    is_apart = [i in grouped or bool(row.given) for i, row in enumerate(rows)]
-    entries = [first.get(i, row) for i, row in enumerate(rows) if i in first or not is_apart[i]]
-    return entries[:ROWS], small
+    row_of, found = {row.number: row for row in rows}, list[GroupRow]()
+    for number, (positions, shared) in enumerate(groups, 1):
+        members = [row_of[i] for i in positions.tolist() if not row_of[i].given]
+        if len(members) > 1:
+            found.append(GroupRow(number, sorted(members, key=lambda row: row.rank), shared))
+    flagged = {x.members[0].number: x for x in found if x.n_anomalies}
+    grouped = {row.number for x in found for row in x.members} - flagged.keys()
+    shown_rows = [row for row in rows if not row.given and row.number not in grouped]
+    entries = [flagged.get(row.number, row) for row in shown_rows]
+    return entries[:ROWS], [x for x in found if not x.n_anomalies]
 
 
 def _details(
