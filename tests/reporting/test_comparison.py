@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema
+from skgraphkde.explanation.reasons import RankedReason
 from skgraphkde.explanation.results import groups_of, judge, to_judge
 from skgraphkde.reporting.comparison import Difference, UsualGraphs, data_of, set_apart
 from tests.conftest import with_data
@@ -59,6 +60,9 @@ def test_the_nearest_usual_graph_is_of_the_same_kind_and_size(fitted, graphs):
             assert found != i
     [judged] = judge(fitted, again := fitted.read([graphs[3]]))
     assert usual.nearest(again, judged) == (3, "")  # a new graph
+    usual.reasons[3] = {("new", "step")}  # the same main reason
+    odd = judged._replace(reasons=[RankedReason("new", "step", "", 9.0)])
+    assert usual.nearest(again, odd)[0] not in (-1, 3)
     assert usual.nearest(batch[40], judged)[1] == "size"  # the vendor has others
     assert usual.nearest(batch[41], judged)[1] == "kind"
 
