@@ -418,7 +418,7 @@ def _details(
         numbered = list(named) or colors.deepest[:LARGEST]
         marks = {"marked": judged.edges, "outlined": list(named), "numbered": numbered}
         drawings[f"graph {number}"] = pictures.graph_picture(graph, looks, colors, **marks)
-        said = "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in judged.unusual)
+        said = "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in judged.unusual or judged.reasons)
         called = _called(graph, names, numbered, said, looks["category"])
         lines = [(x, ", ".join(map(str, named.get(i, ())))) for i, x in called.items()]
         detail = Detail(colors, lines, shown(smiles_of(graph), LONGEST))
