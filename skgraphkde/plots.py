@@ -39,6 +39,7 @@ __all__ = ["plot_graph", "plot_map", "plot_scores"]
 # Readable with color blindness, too (Okabe and Ito).
 BLUE, VERMILION, GRAY = "#0072B2", "#D55E00", "#777777"
 PALE = "#F5DCC8"  # inside of a line that is marked
+BOND_COLOR = (0.94, 0.65, 0.42)  # of a bond that is marked
 # Looks of the first categories of edges, distinct without color, too, and not the colors of nodes,
 # and of all others. Each has a contrast of 3 with the grounds of light and of dark pages.
 LOOKS: tuple[tuple[str, Any], ...] = (
@@ -52,6 +53,14 @@ LOOKS: tuple[tuple[str, Any], ...] = (
     ("#332288", (0, (1, 1))),
 )
 OTHERS = ("others", GRAY, (0, (1, 2)))
+# Looks of marked edges of other categories.
+MARKED_LOOKS: tuple[tuple[str, Any], ...] = (
+    ("black", "solid"),
+    ("black", (0, (4, 1.5))),
+    ("black", (0, (1, 1))),
+)
+# Behind labels below nodes; hardly seen on a light page, and on the ground of a dark one.
+GROUND = "#f5f6f7"
 # Largest graph that is drawn whole, with labels of at most so many characters or longer ones, and
 # nodes of the part that is drawn of a larger one.
 MAX_NODES, MAX_NODES_LONG, LONGEST_ON_NODE, PART = 60, 40, 3, 24
@@ -355,7 +364,7 @@ def plot_graph(
         centers = [*np.ravel(marked).astype(int).tolist(), *outlined, *numbered]
         kinds = node_kinds(batch, category)
         nodes = _nodes_to_draw(batch, kinds, importance, centers)
-        looks = _looks(batch, edge_categories)
+        looks = _looks(batch, edge_categories, marked)
         _draw_part(ax, batch, kinds, nodes, colors, looks, marked, outlined, numbered)
         _draw_legend(ax, batch, nodes, looks, centers)
     ax.axis("off")
@@ -374,7 +383,9 @@ def shades(values: np.ndarray, radius: int | None, vmax: float | None) -> Scalar
 
     if radius is None:
         vmax = vmax or np.abs(values).max() or 1.0
-        cmap = colors.ListedColormap(colormaps["RdBu_r"](np.linspace(0.18, 0.82, 256)))
+        hues = colormaps["RdBu_r"](np.linspace(0.18, 0.82, 256))
+        hues[127:129] = 1  # 0 is white
+        cmap = colors.ListedColormap(hues)
         return cm.ScalarMappable(colors.Normalize(-vmax, vmax), cmap)
     reds = colormaps["YlOrRd"](np.linspace(0.7, 0.15, radius + 1))
     norm = colors.BoundaryNorm(np.arange(radius + 3) - 0.5, radius + 2)
@@ -478,7 +489,6 @@ def draw_molecule(
     str or bytes
         The picture in the format of the drawer.
     """
-    from matplotlib.colors import to_rgba
     from rdkit.Geometry import Point2D
 
     molecule = molecule_of(batch)
@@ -488,8 +498,9 @@ def draw_molecule(
     options.minFontSize = 1  # RDKit writes a line to stderr where it enlarges a font
     options.useBWAtomPalette()
     bonds = [molecule.GetBondBetweenAtoms(int(u), int(v)).GetIdx() for u, v in marked]
-    of_atoms = {} if colors is None else dict(enumerate(map(tuple, colors.tolist())))
-    of_bonds = dict.fromkeys(bonds, to_rgba(VERMILION, 0.35))
+    shown = [] if colors is None else map(tuple, colors.tolist())
+    of_atoms = {atom: color for atom, color in enumerate(shown) if min(color) < 1}
+    of_bonds = dict.fromkeys(bonds, BOND_COLOR)
     drawer.DrawMolecule(molecule, of_atoms.keys(), bonds, of_atoms, of_bonds)
     drawer.SetFillPolys(False)
     drawer.SetColour((0, 0, 0))
@@ -497,9 +508,13 @@ def draw_molecule(
     drawer.SetFontSize(0.7 * drawer.FontSize())
     for node in outlined:
         drawer.DrawArc(drawer.GetDrawCoords(int(node)), RING, 0, 360, True)
+    places = np.array([tuple(drawer.GetDrawCoords(i)) for i in range(batch.n_nodes)])
     for number, node in enumerate(numbered, 1):
-        above = drawer.GetDrawCoords(int(node)) - Point2D(0, 2 * RING)
-        drawer.DrawString(str(number), above, 0, True)
+        away = (places[node] - places[batch.underlying[[node]].indices]).sum(axis=0)
+        if np.linalg.norm(away) < 0.1 * BOND:  # between its neighbors, or without any
+            away = np.array([0.0, -1.0])
+        beside = places[node] + 1.7 * RING * away / np.linalg.norm(away)
+        drawer.DrawString(str(number), Point2D(*beside), 0, True)
     drawer.FinishDrawing()
     return drawer.GetDrawingText()
 
@@ -585,13 +600,24 @@ def _edges_between(batch: GraphBatch, nodes: np.ndarray) -> pd.DataFrame:
     return edges
 
 
-def _looks(batch: GraphBatch, categories: Sequence[Hashable]) -> list[tuple[str, str, Any]]:
+def _looks(
+    batch: GraphBatch, categories: Sequence[Hashable], marked: Sequence[tuple[int, int]]
+) -> list[tuple[str, str, Any]]:
     """Name, color and line style of each category of the batch's edges; "" is in no legend."""
     if batch.edge_labels is None:
         return [("", GRAY, "solid")]
-    order = dict.fromkeys([*categories, *batch.edge_label_names])
-    looks = {x: (_in_words(x), *look) for x, look in zip(order, LOOKS, strict=False)}
-    return [looks.get(name, OTHERS) for name in batch.edge_label_names]
+    names, ends = batch.edge_label_names, {frozenset(edge) for edge in marked}
+    arcs = zip(batch.source_of_arc.tolist(), batch.adjacency.indices.tolist(), strict=True)
+    named = [
+        names[code]
+        for arc, code in zip(arcs, batch.edge_labels, strict=True)
+        if frozenset(arc) in ends
+    ]
+    first = list(dict.fromkeys([*categories, *names]))[: len(LOOKS)]
+    order = dict.fromkeys([*first, *named])
+    looks = zip(order, LOOKS + MARKED_LOOKS, strict=False)
+    by_name = {name: (_in_words(name), *look) for name, look in looks}
+    return [by_name.get(name, OTHERS) for name in names]
 
 
 def _rows(batch: GraphBatch, nodes: np.ndarray) -> tuple[dict[int, np.ndarray], np.ndarray]:
@@ -664,7 +690,7 @@ def _write_labels(
     style: Style = {"va": "center"}
     font, aside = min(8.0, 0.57 * diameter), 0.0
     if are_long:
-        box = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.3}
+        box = {"facecolor": GROUND, "alpha": 0.7, "edgecolor": "none", "pad": 0.3}
         font, aside = FONT, -diameter / 2 - 3
         style = {"va": "top", "bbox": box}
     if font >= SMALLEST_FONT:

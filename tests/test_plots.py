@@ -189,9 +189,15 @@ def test_categories_of_edges_look_different_and_are_named():
     assert len({(tuple(color), line) for color, line in looks}) == 8
     assert legend(ax) == [*"abcdefgh"]
     assert legend(picture("abcdefghij")) == [*"abcdefgh", "others"]
+    marked = picture("abcdefghij", marked=[(10, 9)])  # an edge that a reason names has a name
+    assert legend(marked) == [*"abcdefgh", "others", "j"]
     css = files("skgraphkde.reporting").joinpath("page.css").read_text(encoding="utf-8")
     ground = re.search(r"figure img { background: (#\w+)", css)[1]  # of a dark page
-    colors = [*(color for color, _ in plots.LOOKS), plots.OTHERS[1], plots.VERMILION]
+    colors = [
+        *(color for color, _ in plots.LOOKS + plots.MARKED_LOOKS),
+        plots.OTHERS[1],
+        plots.VERMILION,
+    ]
     assert ((luminance(ground) + 0.05) / (luminance(colors) + 0.05)).min() >= 3
     first = lines_of(picture("ba", edge_categories=["b"])).get_color()[0]
     assert same_color(first, lines.get_color()[0])

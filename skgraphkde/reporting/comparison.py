@@ -54,16 +54,25 @@ class UsualGraphs:
         Fitted.
     left_out : sequence of int, default=()
         Indices of training graphs, such as those that are :func:`set_apart`.
+    judged : sequence of Judgement, default=()
+        Of training graphs, if they are judged.
     """
 
-    def __init__(self, detector: GraphKDEDetector, left_out: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        detector: GraphKDEDetector,
+        left_out: Sequence[int] = (),
+        judged: Sequence[Judgement] = (),
+    ) -> None:
         self.model = model = detector.model_
         scores = model.leave_one_out()[model.reference_index]
         is_usual = scores >= float(detector.offset_)
         is_plain = ~np.isin(model.reference_index, left_out) & (
             scores > np.quantile(scores, ODDEST)
         )
-        self.is_usual = is_usual & is_plain if (is_usual & is_plain).any() else is_usual
+        self.is_usual = _narrowed(is_usual, is_plain)
+        reasons = {x.own: {(reason.kind, reason.what) for reason in x.unusual} for x in judged}
+        self.reasons = [reasons.get(i, set()) for i in model.reference_index.tolist()]
         self.data = data_of(model.references)
         names = model.references.schema.graph_categories
         kinds = [[x[name] for name in names] for x in self.data]
@@ -78,8 +87,8 @@ class UsualGraphs:
         """The nearest usual reference of the same kind and size.
 
         Those of about as many nodes come first; of these, those that share most categories; of
-        these, those of the same size; of these, the nearest, where a graph of other size counts as
-        further.
+        these, those without the main reason of the graph; of these, those of the same size; of
+        these, the nearest, where a graph of other size counts as further.
 
         Parameters
         ----------
@@ -103,19 +112,18 @@ class UsualGraphs:
             return -1, ""
         sizes = self.model.references.n_nodes_per_graph
         ratio = np.maximum(sizes / graph.n_nodes, graph.n_nodes / sizes)
-        is_alike = candidates & (ratio <= SIZE)
-        has_size = bool(is_alike.any())
-        candidates = is_alike if has_size else candidates
+        candidates = _narrowed(candidates, ratio <= SIZE)
         (data,) = data_of(graph)
         kind = np.array([data[name] for name in graph.schema.graph_categories], dtype=object)
         n_same = (self.kinds == kind).sum(axis=1)
         candidates &= n_same == n_same[candidates].max()
-        is_same_size = candidates & (ratio <= SAME_SIZE)
-        candidates = is_same_size if is_same_size.any() else candidates
+        main = {(reason.kind, reason.what) for reason in judged.unusual[:1]}
+        candidates = _narrowed(candidates, np.array([not main & x for x in self.reasons]))
+        candidates = _narrowed(candidates, ratio <= SAME_SIZE)
         distances = self.model.distances(graph, view=judged.view)[0] * ratio
         nearest = int(np.where(candidates, distances, np.inf).argmin())
         lacks = "" if n_same[nearest] == len(kind) else "kind"
-        return nearest, lacks if has_size else "size"
+        return nearest, lacks if ratio[nearest] <= SIZE else "size"
 
     def differences(self, graph: GraphBatch, reference: int, named: str = "") -> list[Difference]:
         """What a graph and a reference have of sizes, numbers, data, and nodes and edges.
@@ -140,8 +148,12 @@ class UsualGraphs:
             for i, name in enumerate(getattr(graph.schema, f"{part}_columns")):
                 place = place_in(named, name)
                 if place >= 0:
-                    pair = (_range(np.asarray(x.data(part).numbers)[:, i]) for x in (graph, other))
-                    found.append((place, Difference(f"{shown(name)} of {noun}", *pair)))
+                    pair = [np.asarray(x.data(part).numbers)[:, i] for x in (graph, other)]
+                    what, ends = f"{shown(name)} of {noun}", map(_range, pair)
+                    ranges, means = zip(*ends, strict=True)
+                    found.append((place, Difference(what, *ranges)))
+                    if means != ranges:
+                        found.append((place, Difference(f"average {what}", *means)))
         (data,) = data_of(graph)
         for name, value in data.items():
             if value != self.data[reference][name]:
@@ -197,6 +209,12 @@ class UsualGraphs:
                 text = shown(_category(name, values[code], is_main=is_main))
                 found[name][code] = with_bond(text) if part == "edge" else text
         return found
+
+
+def _narrowed(candidates: np.ndarray, is_better: np.ndarray) -> np.ndarray:
+    """Mask of the better candidates, or of all of them if none is better."""
+    better = candidates & is_better
+    return better if better.any() else candidates
 
 
 def _repeated(rows: np.ndarray) -> Iterator[tuple[list[int], int]]:
@@ -256,15 +274,13 @@ def _in_words(value: object) -> str:
     return "" if value is None else shown(value)  # alone in a cell, it needs no quotes
 
 
-def _range(x: np.ndarray) -> str:
+def _range(x: np.ndarray) -> tuple[str, str]:
     """The range and the mean of numbers, in words; "" if there are none."""
     x = x[~np.isnan(x)]
     if not len(x):
-        return ""
-    ends = [number(x.min()), number(x.max())]
-    if ends[0] == ends[1]:
-        return ends[0]
-    return f"{ends[0]} to {ends[1]}, on average {number(x.mean())}"
+        return "", ""
+    ends = dict.fromkeys([number(x.min()), number(x.max())])
+    return " to ".join(ends), number(x.mean())
 
 
 def _category(name: str, value: Any, *, is_main: bool) -> str:

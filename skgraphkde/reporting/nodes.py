@@ -1,9 +1,10 @@
-"""Nodes of a page: a graph and its judgement -> the nodes that make it unusual."""
+"""Nodes of a page: a graph and its judgement -> their colors, and those that reasons name."""
 
 from __future__ import annotations
 
 import contextlib
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,44 +13,45 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.contributions import shares_of
 from skgraphkde.explanation.results import Judgement
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.reporting.comparison import place_in
 from skgraphkde.views import Novelty
 
-# Nodes of a graph that a page lists and no reason names, at most.
-LARGEST = 5
 # A view is surprised beyond minus the logarithm of this p-value.
 SURPRISED = -np.log(0.1)
-# Share of the fullest color that is hardly seen.
-FAINT = 0.2
+# Colors are full at this multiple of the share that is usual in known graphs; smaller shares than
+# that are white.
+FULL = 3
 # Number of references in a sample, and the quantile of their shares that colors are scaled by.
 SAMPLE, USUAL = 20, 0.9
 
 
-class Nodes(NamedTuple):
-    """Numbers of the nodes of one graph; None if the detector has none."""
+class Colors(NamedTuple):
+    """Colors of the nodes of one graph, as :func:`skgraphkde.plots.plot_graph` takes them."""
 
-    shares: np.ndarray | None  # of the squared distance to the nearest references
-    new_from: np.ndarray | None  # smallest radius at which the neighborhood is new
-    is_new: np.ndarray | None  # mask: at a radius at which nodes of known graphs seldom are
-    radius: int  # the largest radius; beyond it all is known
-    is_near: bool  # True if no distance is surprised, but another view is
-    full: float = 0.0  # the share of the fullest color
+    values: np.ndarray | None = None  # None: all nodes are white
+    radius: int | None = None  # None: values are shares of the distance to the nearest references
+    vmax: float | None = None
 
     @property
-    def colors(self) -> str:
-        """The numbers that colors show: "shares", "new", or "" if no node is unusual in them."""
-        if self.is_new is not None and (self.is_near or self.shares is None):
-            return "new" if self.is_new.any() else ""
-        return "" if self.shares is None else "shares"
-
-    @property
-    def hues(self) -> tuple[bool, bool]:
-        """Whether red is seen at nodes that set the graph apart, and blue at the opposite."""
-        shares = np.zeros(1) if self.shares is None else self.shares
-        return bool(shares.max() > FAINT * self.full), bool(shares.min() < -FAINT * self.full)
+    def deepest(self) -> list[int]:
+        """The nodes that set the graph apart, the deepest color first."""
+        if self.values is None:
+            return []
+        depths = self.values if self.radius is None else self.radius + 1 - self.values
+        order = np.argsort(-depths, kind="stable")
+        return order[depths[order] > 0].tolist()
 
 
-def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) -> Nodes:
-    """The nodes that make one graph unusual, in the distance with the largest surprise.
+def colors_of(
+    detector: BaseGraphDetector,
+    graph: GraphBatch,
+    judged: Judgement,
+    usual: Callable[[int], float],
+) -> Colors:
+    """Colors of the nodes of one graph, in the distance with the largest surprise.
+
+    If no distance is surprised, but another view is, or the distance is not a sum over nodes, they
+    are those of new neighborhoods, at radii at which nodes of known graphs seldom have any.
 
     Parameters
     ----------
@@ -59,37 +61,51 @@ def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) 
         Of one graph.
     judged : Judgement
         Of this graph.
+    usual : callable
+        The :func:`usual_share` of a view.
 
     Returns
     -------
-    Nodes
+    Colors
     """
     if not isinstance(detector, GraphKDEDetector):
-        return Nodes(None, None, None, 0, False)
-    model, shares, new_from, is_new, radius = detector.model_, None, None, None, 0
-    largest = judged.surprises[judged.view]
+        return Colors()
+    model = detector.model_
+    novelty, largest = model.first(Novelty), judged.surprises[judged.view]
     others = np.delete(judged.surprises, model.densities)
-    is_near = bool(largest < SURPRISED and max(others, default=0.0) > largest)
-    with contextlib.suppress(ValueError):  # this distance is not a sum over nodes
-        shares = shares_of(detector, graph, judged.references, judged.distances, judged.view)
-    novelty = model.first(Novelty)
-    if novelty is not None:
-        radius = novelty.radius
-        new_from = novelty.new_from(np.array([judged.own]), model.context(graph))
-        is_new = new_from < min(novelty.usual_radius_, radius + 1)
-    return Nodes(shares, new_from, is_new, radius, is_near)
+    if novelty is None or largest >= SURPRISED or max(others, default=0.0) <= largest:
+        with contextlib.suppress(ValueError):  # this distance is not a sum over nodes
+            shares = shares_of(detector, graph, judged.references, judged.distances, judged.view)
+            least = usual(judged.view)
+            colored = np.where(np.abs(shares) > least, shares, 0.0)
+            return Colors(colored, vmax=FULL * least) if colored.max() > 0 else Colors()
+    if novelty is None:
+        return Colors()
+    new_from = novelty.new_from(np.array([judged.own]), model.context(graph))
+    known = novelty.radius + 1
+    is_new = new_from < min(novelty.usual_radius_, known)
+    return Colors(np.where(is_new, new_from, known), novelty.radius)
 
 
-def nodes_to_list(found: Nodes, judged: Judgement) -> list[int]:
-    """The nodes that a page lists: those that reasons name, then those that its colors show."""
-    order: list[int] = []
-    if found.shares is not None and found.colors == "shares":
-        order = np.argsort(-found.shares, kind="stable").tolist()
-    elif found.new_from is not None and found.is_new is not None:
-        new = np.flatnonzero(found.is_new)
-        order = new[np.argsort(found.new_from[new], kind="stable")].tolist()
-    named = judged.nodes
-    return named + [node for node in order if node not in named][:LARGEST]
+def named_nodes(graph: GraphBatch, names: Sequence[Any], judged: Judgement) -> dict[int, list[int]]:
+    """The nodes that reasons name, those of the first reason first, and the numbers of these.
+
+    Parameters
+    ----------
+    graph : GraphBatch
+        Of one graph.
+    names : sequence
+        Names of its nodes.
+    judged : Judgement
+        Of this graph.
+    """
+    found: dict[int, list[int]] = {}
+    for number, reason in enumerate(judged.unusual, 1):
+        for node in reason.nodes:
+            called = f"{graph.schema.words.node} {names[node]}"
+            if node in reason.pointed or place_in(reason.more or reason.text, called) >= 0:
+                found.setdefault(node, []).append(number)
+    return found
 
 
 def usual_share(detector: GraphKDEDetector, view: int) -> float:

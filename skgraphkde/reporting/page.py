@@ -189,12 +189,15 @@ class Page:
         data, texts = data_of(batch), [shown(str(name), LONGEST) for name in names]
         starts = {text[: max(text.rfind("/"), text.rfind("#")) + 1] for text in texts}
         start = starts.pop() if len(starts) == 1 else ""
-        for i, name in enumerate(texts):
-            row = Row(i, name, judged[i], n_nodes[i], int(n_edges[i]), data[i], start=start)
-            self.listed.append(row)
+        self.listed = [
+            Row(i, name, judged[i], n_nodes[i], int(n_edges[i]), data[i], start=start)
+            for i, name in enumerate(texts)
+        ]
         of_groups = [members[decisions[members].argmin()] for members, _ in self.groups]
-        for i in dict.fromkeys([*oddest[:PICTURED].tolist(), *map(int, of_groups)]):
-            self.drawn.append((i, batch[i], None if ids is None else ids[i]))
+        self.drawn = [
+            (i, batch[i], None if ids is None else ids[i])
+            for i in dict.fromkeys([*oddest[:PICTURED].tolist(), *map(int, of_groups)])
+        ]
 
     def html(
         self,

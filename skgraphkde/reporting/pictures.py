@@ -12,14 +12,8 @@ from typing import Any
 import numpy as np
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.plots import (
-    draw_molecule,
-    is_molecule,
-    plot_graph,
-    plot_scores,
-    shades,
-)
-from skgraphkde.reporting.nodes import Nodes
+from skgraphkde.plots import draw_molecule, is_molecule, plot_graph, plot_scores, shades
+from skgraphkde.reporting.nodes import Colors
 
 # Width and height of pictures, in inches.
 SCORES, GRAPH = (5.5, 3.0), (4.0, 4.0)
@@ -36,33 +30,31 @@ def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray, noun: 
     return _svg(figure)
 
 
-def graph_picture(graph: GraphBatch, found: Nodes | None = None, **marks: Any) -> str:
-    """One graph, its nodes colored by their shares or by the radius from which they are new.
+def graph_picture(
+    graph: GraphBatch, looks: dict[str, Any], colors: Colors | None = None, **marks: Any
+) -> str:
+    """One graph.
 
     Parameters
     ----------
     graph : GraphBatch
         Of one graph.
-    found : Nodes, default=None
-        The numbers that its colors show. Without any, all nodes are white.
+    looks : dict
+        `edge_categories` and `category` as in :func:`skgraphkde.plots.plot_graph`.
+    colors : Colors, default=None
+        None: all nodes are white.
     **marks
-        As in :func:`skgraphkde.plots.plot_graph`.
+        `marked`, `outlined` and `numbered` as in :func:`skgraphkde.plots.plot_graph`.
     """
-    values, radius, vmax = None, None, None
-    if found is not None and found.colors == "new":
-        values = np.where(np.asarray(found.is_new), np.asarray(found.new_from), found.radius + 1)
-        radius = found.radius
-    elif found is not None and found.colors == "shares":
-        values, vmax = found.shares, found.full
+    values, radius, vmax = colors or Colors()
     if is_molecule(graph):
         from rdkit.Chem.Draw.rdMolDraw2D import MolDraw2DSVG
 
-        colors = None if values is None else shades(values, radius, vmax).to_rgba(values)
-        del marks["edge_categories"], marks["category"]
-        return draw_molecule(MolDraw2DSVG(*MOLECULE), graph, colors, **marks)
+        of_atoms = None if values is None else shades(values, radius, vmax).to_rgba(values)
+        return draw_molecule(MolDraw2DSVG(*MOLECULE), graph, of_atoms, **marks)
     figure = _figure(GRAPH)
     ax = figure.add_axes((0, 0, 1, 1))
-    plot_graph(graph, values, radius=radius, vmax=vmax, colorbar=False, ax=ax, **marks)
+    plot_graph(graph, values, radius=radius, vmax=vmax, colorbar=False, ax=ax, **looks, **marks)
     if ax.get_legend() is not None:
         ax.set_position((0, LEGEND, 1, 1 - LEGEND))
     return _svg(figure)

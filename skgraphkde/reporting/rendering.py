@@ -41,7 +41,7 @@ from skgraphkde.reporting.comparison import (
     place_in,
     set_apart,
 )
-from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share
+from skgraphkde.reporting.nodes import FULL, Colors, colors_of, named_nodes, usual_share
 
 # Rows of the table, at most: the oddest.
 ROWS = 10_000
@@ -57,8 +57,8 @@ HIGH, RISEN = 25, 5
 MOST_NAMES = 20
 # Characters of a name or a reason in the table, and of a name anywhere.
 BRIEF, LONGEST = 160, 1_000
-# Colors of nodes are full at this multiple of the share that is usual in known graphs.
-FULL = 3
+# Nodes with the deepest colors that are numbered, at most, if reasons name none.
+LARGEST = 5
 # Scores of these sizes are written without an exponent.
 FIXED = 1e-6, 1e7
 # A normal score that is closer to the threshold, relative to it, counts as equal.
@@ -118,6 +118,12 @@ class GroupRow(NamedTuple):
         return sum(row.judged.is_anomaly for row in self.members)
 
     @property
+    def is_why(self) -> bool:
+        """True if the main reason of the oddest member is what all share."""
+        reason, shared = self.members[0].reason, self.shared.removeprefix("number of ")
+        return all(place_in(reason, x.partition(": ")[0]) >= 0 for x in shared.split(" and "))
+
+    @property
     def data(self) -> dict[str, str]:
         """What all members have of the data of graphs; "..." where they differ."""
         of_members = [row.data for row in self.members]
@@ -127,22 +133,16 @@ class GroupRow(NamedTuple):
         }
 
 
-class Compared(NamedTuple):
-    """A usual graph beside the one of a row."""
-
-    reference: int  # its position
-    name: str
-    lacks: str  # "size" or "kind" if it is of another one; else ""
-    differences: list[Difference]
-
-
 class Detail(NamedTuple):
     """What a click on a row says of a graph that is drawn."""
 
-    found: Nodes
+    colors: Colors
     lines: list[tuple[str, str]]  # nodes, and the numbers of the reasons that point at them
     smiles: str  # "" if it is no molecule
-    compared: Compared | None  # None if no other graph is usual
+    usual: int = -1  # the position of the nearest usual graph; -1 if no other graph is usual
+    usual_name: str = ""
+    lacks: str = ""  # "size" or "kind" if the usual graph is of another one
+    differences: Sequence[Difference] = ()
 
 
 def render(
@@ -182,12 +182,13 @@ def render(
     rows = _with_rises(_with_selection(graphs, alpha, verdicts), earlier)
     entries, small_groups = _entries(rows, groups)
     given = [row for row in rows if row.given]
-    left_out: list[int] = []
+    usual = None
     if isinstance(detector, GraphKDEDetector):
-        left_out = set_apart(detector, [x.judged for x in graphs] if are_known else (), groups)
+        judged = [x.judged for x in graphs] if are_known else []
+        usual = UsualGraphs(detector, set_apart(detector, judged, groups), judged)
     with during(0.0, 0.6):
         by_number = {x.number: x for x in rows}
-        details, drawings = _details(detector, by_number, drawn, known_names, left_out)
+        details, drawings = _details(detector, by_number, drawn, known_names, usual)
     words = detector.schema_.words
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
     predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
@@ -248,13 +249,14 @@ def _template() -> Any:
 
 
 def _unbroken(text: str) -> Markup:
-    """A text as HTML in which no line begins or ends with a short arrow."""
-    return Markup(WAY.sub(r'<span class="way">\g<0></span>', str(escape(text))))
+    """A text as HTML in which no line begins or ends with a short arrow, nor breaks in one."""
+    html = WAY.sub(r'<span class="way">\g<0></span>', str(escape(text)))
+    return Markup(html.replace("-&gt;", '<span class="arrow">-&gt;</span>'))
 
 
 def _breakable(text: str) -> Markup:
-    """The same, in which a line may end after "=", for narrow columns."""
-    return Markup(re.sub('=(?!")', "=<wbr>", _unbroken(text)))
+    """The same, in which a line may end after "=" and "_", for narrow columns."""
+    return Markup(re.sub('(?<==)(?!")|(?<=_)', "<wbr>", str(_unbroken(text))))
 
 
 def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:
@@ -282,11 +284,8 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
 
 def _by_summary(detector: GraphKDEDetector, surprises: np.ndarray) -> list[tuple[str, float]]:
     """The surprises of the views, added up for views that look at the same."""
-    found: dict[str, float] = {}
-    for view, surprise in zip(detector.model_.views, surprises.tolist(), strict=True):
-        summary = view.summary or view.name
-        found[summary] = found.get(summary, 0.0) + surprise
-    return list(found.items())
+    summaries = [view.summary or view.name for view in detector.model_.views]
+    return list(pd.Series(surprises).groupby(summaries, sort=False).sum().items())
 
 
 def _method(detector: BaseGraphDetector) -> dict[str, Any]:
@@ -365,7 +364,6 @@ def _with_rises(rows: list[Row], earlier: Mapping[str, int]) -> list[Row]:
     unknown = [row for row in rows if not row.given and row.name in earlier]
     before = sorted(unknown, key=lambda row: earlier[row.name])
     place_before = {row.number: place for place, row in enumerate(before, 1)}
-    unknown.sort(key=lambda row: row.rank)
     place = {row.number: place for place, row in enumerate(unknown, 1)}
     return [
         row._replace(place=place[row.number], risen_from=place_before[row.number])
@@ -384,22 +382,16 @@ def _entries(
     Small groups are those of which no graph is flagged, in the order of `groups`. Graphs that
     people have judged are in neither.
     """
-    position = {row.number: i for i, row in enumerate(rows)}
-    first: dict[int, GroupRow] = {}
-    small, grouped = [], set[int]()
-    for number, (members, shared) in enumerate(groups, 1):
-        places = sorted(position[i] for i in members.tolist() if not rows[position[i]].given)
-        if len(places) < 2:  # the others have verdicts
-            continue
-        grouped |= set(places)
-        group = GroupRow(number, [rows[i] for i in places], shared)
-        if group.n_anomalies:
-            first[places[0]] = group
-        else:
-            small.append(group)
-    is_apart = [i in grouped or bool(row.given) for i, row in enumerate(rows)]
-    entries = [first.get(i, row) for i, row in enumerate(rows) if i in first or not is_apart[i]]
-    return entries[:ROWS], small
+    row_of, found = {row.number: row for row in rows}, list[GroupRow]()
+    for number, (positions, shared) in enumerate(groups, 1):
+        members = [row_of[i] for i in positions.tolist() if not row_of[i].given]
+        if len(members) > 1:
+            found.append(GroupRow(number, sorted(members, key=lambda row: row.rank), shared))
+    flagged = {x.members[0].number: x for x in found if x.n_anomalies}
+    grouped = {row.number for x in found for row in x.members} - flagged.keys()
+    shown_rows = [row for row in rows if not row.given and row.number not in grouped]
+    entries = [flagged.get(row.number, row) for row in shown_rows]
+    return entries[:ROWS], [x for x in found if not x.n_anomalies]
 
 
 def _details(
@@ -407,37 +399,36 @@ def _details(
     rows: dict[int, Row],
     drawn: list[Drawn],
     known_names: Sequence[Any] | None,
-    left_out: list[int],
+    usual: UsualGraphs | None,
 ) -> tuple[dict[int, Detail], dict[str, str]]:
     """What is said of the graphs that are drawn, and the pictures of them and of usual ones."""
-    usual, looks = None, dict[str, Any](edge_categories=[], category=None)
-    if isinstance(detector, GraphKDEDetector):
-        usual = UsualGraphs(detector, left_out)
-        looks["edge_categories"] = _edge_categories(usual.model.references)
-        looks["category"] = usual.category
+    looks = dict[str, Any](edge_categories=[], category=None)
+    if usual is not None:
+        looks = {
+            "edge_categories": _edge_categories(usual.model.references),
+            "category": usual.category,
+        }
+        known_names = known_names or usual.model.references.names
     share = functools.cache(lambda view: usual_share(detector, view))
     details, drawings = {}, dict[str, str]()
     for number, graph, ids in progress(drawn):
-        judged = rows[number].judged
-        found = nodes_of(detector, graph, judged)
-        numbered = nodes_to_list(found, judged)
-        if found.colors == "shares":
-            found = found._replace(full=FULL * share(judged.view))
-        drawings[f"graph {number}"] = pictures.graph_picture(
-            graph,
-            found,
-            marked=judged.edges,
-            outlined=judged.nodes,
-            numbered=numbered,
-            **looks,
-        )
-        compared = None if usual is None else _compared(usual, graph, rows[number], known_names)
-        if usual is not None and compared is not None:
-            name, reference = f"known {compared.reference}", compared.reference
-            if name not in drawings:
-                drawings[name] = pictures.graph_picture(usual.model.references[reference], **looks)
-        lines = _node_lines(graph, ids, numbered, judged, looks["category"])
-        details[number] = Detail(found, lines, shown(smiles_of(graph), LONGEST), compared)
+        row, names = rows[number], list(range(graph.n_nodes) if ids is None else ids)
+        judged = row.judged
+        colors, named = colors_of(detector, graph, judged, share), named_nodes(graph, names, judged)
+        numbered = list(named) or colors.deepest[:LARGEST]
+        marks = {"marked": judged.edges, "outlined": list(named), "numbered": numbered}
+        drawings[f"graph {number}"] = pictures.graph_picture(graph, looks, colors, **marks)
+        said = "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in judged.unusual or judged.reasons)
+        called = _called(graph, names, numbered, said, looks["category"])
+        lines = [(x, ", ".join(map(str, named.get(i, ())))) for i, x in called.items()]
+        detail = Detail(colors, lines, shown(smiles_of(graph), LONGEST))
+        if usual is not None:
+            detail = _compared(detail, usual, graph, row, said, known_names)
+            known = f"known {detail.usual}"
+            if detail.usual >= 0 and known not in drawings:
+                reference = usual.model.references[detail.usual]
+                drawings[known] = pictures.graph_picture(reference, looks)
+        details[number] = detail
     return details, drawings
 
 
@@ -449,50 +440,39 @@ def _edge_categories(references: GraphBatch) -> list[Any]:
     return [references.edge_label_names[code] for code in frequent]
 
 
-def _node_lines(
-    graph: GraphBatch,
-    ids: Sequence[Any] | None,
-    numbered: list[int],
-    judged: Judgement,
-    category: str | None,
-) -> list[tuple[str, str]]:
-    """The list of nodes: those that are numbered in the picture, and where reasons name them."""
-    names = [str(x) for x in (range(graph.n_nodes) if ids is None else ids)]
-    are_running = all(map(str.isdecimal, names))
-    kinds, named, lines = node_kinds(graph, category), _named(judged), list[tuple[str, str]]()
+def _called(
+    graph: GraphBatch, names: list[Any], nodes: list[int], named: str, category: str | None
+) -> dict[int, str]:
+    """Names and categories of some nodes in words, as the reasons name them."""
+    are_running = all(str(x).isdecimal() for x in names)
+    kinds, called = node_kinds(graph, category), dict[int, str]()
     by_category = graph.values_by_category("node") if kinds else {}
-    for node in numbered:
-        pointing = [str(i) for i, x in enumerate(judged.unusual, 1) if node in x.pointed]
+    for node in nodes:
         texts = [category_text(name, x[graph.labels[node]]) for name, x in by_category.items()]
         others = [
             x for x in texts if x.rpartition("=")[2] != kinds[node] and place_in(named, x) >= 0
         ]
         words, name = ", ".join(map(shown, [*kinds[node : node + 1], *others])), shown(names[node])
-        if words and are_running and f" {name} (" not in named:
-            name = words
-        elif words:
-            name += f" ({words})"
-        lines.append((name, ", ".join(pointing)))
-    return lines
-
-
-def _named(judged: Judgement) -> str:
-    """What the reasons name, in one text."""
-    return "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in judged.unusual)
+        is_told = not are_running or f" {name} (" in named
+        called[node] = f"{name} ({words})" if words and is_told else words or name
+    return called
 
 
 def _compared(
-    usual: UsualGraphs, graph: GraphBatch, row: Row, known_names: Sequence[Any] | None
-) -> Compared | None:
-    """The nearest usual graph and the differences; None if no other graph is usual."""
+    detail: Detail,
+    usual: UsualGraphs,
+    graph: GraphBatch,
+    row: Row,
+    said: str,
+    known_names: Sequence[Any] | None,
+) -> Detail:
+    """The detail with the nearest usual graph and the differences, if another graph is usual."""
     reference, lacks = usual.nearest(graph, row.judged)
     if reference < 0:
-        return None
-    names = known_names or usual.model.references.names
-    name = str(names[reference] if names else "").removeprefix(row.start)
-    differences = usual.differences(graph, reference, _named(row.judged))
+        return detail
+    name = str(known_names[reference] if known_names else "").removeprefix(row.start)
     name = shown(name, BRIEF) or f"known graph {reference}"
-    return Compared(reference, name, lacks, differences)
+    return Detail(*detail[:3], reference, name, lacks, usual.differences(graph, reference, said))
 
 
 def _packed(contents: dict[str, Any]) -> str:

@@ -100,7 +100,7 @@ def test_find_again_with_verdicts(orders):
     run(f"find {TABLES} -o page.html")
     first = (orders / "page.html").read_text()
     assert "3 cases alike" in first
-    assert "Pay -&gt; Post" in first
+    assert 'Pay <span class="arrow">-&gt;</span> Post' in first
     assert 'data-given="anomaly"' not in first
     ranks = "".join(f"c{i:02d};;{i + 1}\r\n" for i in range(57))
     (orders / "verdicts.csv").write_text(

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema
+from skgraphkde.explanation.reasons import RankedReason
 from skgraphkde.explanation.results import groups_of, judge, to_judge
 from skgraphkde.reporting.comparison import Difference, UsualGraphs, data_of, set_apart
 from tests.conftest import with_data
@@ -59,6 +60,9 @@ def test_the_nearest_usual_graph_is_of_the_same_kind_and_size(fitted, graphs):
             assert found != i
     [judged] = judge(fitted, again := fitted.read([graphs[3]]))
     assert usual.nearest(again, judged) == (3, "")  # a new graph
+    usual.reasons[3] = {("new", "step")}  # the same main reason
+    odd = judged._replace(reasons=[RankedReason("new", "step", "", 9.0)])
+    assert usual.nearest(again, odd)[0] not in (-1, 3)
     assert usual.nearest(batch[40], judged)[1] == "size"  # the vendor has others
     assert usual.nearest(batch[41], judged)[1] == "kind"
 
@@ -114,9 +118,9 @@ def test_numbers_that_reasons_name_are_compared():
     schema = GraphSchema(node_numbers="ms", missing="indicate")
     usual = UsualGraphs(fitted := GraphKDEDetector(schema=schema).fit(graphs))
     graph = fitted.read(graphs[:1])
-    named, *sizes = usual.differences(graph, 2, "ms 10 of node 1")
-    assert named == Difference("ms of nodes", "10 to 20, on average 15", "0 to 40, on average 20")
-    assert sizes == usual.differences(graph, 2)
+    *named, sizes, edges = usual.differences(graph, 2, "ms 10 of node 1")
+    assert named == [("ms of nodes", "10 to 20", "0 to 40"), ("average ms of nodes", "15", "20")]
+    assert [sizes, edges] == usual.differences(graph, 2)
     assert usual.differences(graph, 2, "edges\n2 edges; usually 4 to 9")[0].what == "edges"
 
 

@@ -21,6 +21,7 @@ from skgraphkde.explanation import (
     results,
     view_surprises,
 )
+from skgraphkde.explanation.reasons import RankedReason
 from skgraphkde.explanation.results import Judgement, judge
 from skgraphkde.reporting import nodes as page_nodes
 from skgraphkde.reporting import page, rendering
@@ -63,7 +64,8 @@ def test_rows_are_the_verdicts_of_the_detector_the_oddest_first(detector, new, h
     assert 2 <= n < 7
     reasons = results(detector, new)["reason"][order].fillna("nothing stands out clearly").tolist()
     assert [x[2] for x in parsed.rows] == reasons
-    assert any(x.startswith("no strong sign") for x in reasons)
+    n_weak = sum(x.startswith("no strong sign") for x in reasons)
+    assert n_weak == parsed.texts["p"].count("No strong sign. Weak ones:") > 0
 
 
 def test_names_are_text_everywhere(html):
@@ -185,11 +187,30 @@ def test_a_group_says_how_many_of_it_are_flagged(monkeypatch):
         parsed = Parsed(skgraphkde.report(detector))
         [row] = (x for x in parsed.rows if "5 graphs alike" in x[0])
         assert row[1].split(maxsplit=1)[1] == f"anomaly {n} of 5 stand out"
-        assert (", the oddest: " in row[2]) == (n == 2)  # what all share is not why it stands out
+        assert row[2].startswith("graph 40, the oddest: 30 edges, ")
     monkeypatch.setattr(GraphKDEDetector, "offset_", property(lambda _: scores.min()))
     parsed = Parsed(skgraphkde.report(detector))
     assert "5 graphs alike" in parsed.rows[-1][0]  # after the graphs, whose first is the oddest
     assert "1 small group of its own (most such groups are harmless)" in parsed.texts["summary"]
+
+
+@pytest.mark.parametrize(
+    ("why", "shared", "is_why"),
+    [
+        (
+            "rare: Post -> Pay (in 5 of 9 others), Pay -> Bill (in 5)",
+            "Pay -> Bill and Post -> Pay",
+            True,
+        ),
+        ("61 steps; usually 8 to 28", "number of steps: 41 to 61; usually 8 to 25", True),
+        ("61 steps; usually 8 to 28", "Post -> Pay", False),
+        ("never seen: X link", "X and Y", False),
+    ],
+)
+def test_a_group_says_once_why_it_stands_out(why, shared, is_why):
+    judged = Judgement(0.0, -1.0, None, [RankedReason("new", "label", why, 5.0)])
+    members = [rendering.Row(i, "a", judged, 1, 0, {}) for i in (0, 1)]
+    assert rendering.GroupRow(1, members, shared).is_why == is_why
 
 
 def test_members_without_a_reason_have_what_the_group_shares(monkeypatch):
@@ -215,16 +236,6 @@ def test_members_without_a_reason_have_what_the_group_shares(monkeypatch):
 )
 def test_scores_have_one_number_of_decimals_and_look_unlike_the_threshold(scores, offset, found):
     assert format(offset, rendering._score_format(np.array(scores), offset)) == found
-
-
-def test_the_nearest_usual_graph_is_beside_the_graph(listed):
-    graphs = cases()
-    parsed = Parsed(skgraphkde.report(listed, graphs[-1:]))
-    assert "The nearest usual case" in [x.strip() for x in parsed.texts["h4"]]
-    assert any(x.endswith("(no usual case is of about the same size)") for x in parsed.texts["p"])
-    assert len(parsed.pictures["The nearest usual one"]) == 1
-    cells = parsed.texts["td"]
-    assert cells[cells.index("steps") :][:6] == ["steps", "31", "12", "links", "30", "18"]
 
 
 def test_notebooks_show_the_page(detector, new):
@@ -265,6 +276,7 @@ def test_the_details_name_nodes_and_the_nearest_usual_graph(detector, new):
     distances = distances * 41 / detector.model_.references.n_nodes_per_graph[order]
     nearest = order[np.where(is_usual[order], distances, np.inf).argmin()]
     assert f"known <{nearest}> (no usual graph is of about the same size)" in parsed.texts["p"]
+    assert len(parsed.pictures["The nearest usual one"]) == 1
     cells = parsed.texts["td"]
     assert cells[cells.index("<b>new</b>") + 1] == "1"  # the reason; "0" would say nothing
 
@@ -339,13 +351,17 @@ def test_nodes_that_reasons_name_come_first_and_have_rings():
     for odd in (plant(50, temp=80.0), plant(51, kind="new")):
         (found,) = judge(fitted, fitted.read([odd]), node_names=[list(odd)])
         assert found.nodes[0] == 2
-        nodes = page_nodes.nodes_of(fitted, fitted.read([odd]), found)
-        assert page_nodes.nodes_to_list(nodes, found)[0] == 2
         parsed = Parsed(skgraphkde.report(fitted, [odd]))
         cells = parsed.texts["td"]
         place = cells.index(f"n2 ({odd.nodes['n2']['kind']})")
         assert cells[place - 1] == cells[place + 1] == "1"  # the first reason
-        assert any("Rings: " in text for text in parsed.texts["figcaption"])
+        assert any("Circled: " in text for text in parsed.texts["figcaption"])
+        named = page_nodes.named_nodes(fitted.read([odd]), list(odd), found)
+        assert sum(x in "123456789" for x in cells[place - 1 :: 3]) == len(named)  # no others
+    first = RankedReason("neighborhoods", "", "first at node n3 (b)", 5.0, (1, 3))  # names one
+    assert page_nodes.named_nodes(
+        fitted.read([odd]), list(odd), found._replace(reasons=[first])
+    ) == {3: [1]}
 
 
 def test_colors_say_what_is_surprised(detector, new):
@@ -353,13 +369,14 @@ def test_colors_say_what_is_surprised(detector, new):
     n = len(detector.model_.densities)
     for surprises, is_near in (([1.0] * n + [5.0], True), ([3.0] * n + [5.0], False)):
         changed = found._replace(surprises=np.array(surprises))
-        nodes = page_nodes.nodes_of(detector, detector.read(new[5:6]), changed)
-        assert nodes.is_near == is_near
-        hues = [nodes._replace(shares=np.array([2, x]), full=4).hues for x in (-1, -0.5)]
-        assert hues == [(True, True), (True, False)]
-        assert nodes._replace(shares=np.array([2, -1]), full=20).hues == (False, False)
-        order = nodes.new_from if is_near else -nodes.shares
-        assert order[page_nodes.nodes_to_list(nodes, changed)[-1]] >= order.min()
+        graph = detector.read(new[5:6])
+        colors = page_nodes.colors_of(detector, graph, changed, lambda _: 1e-3)
+        assert (colors.radius is not None) == is_near
+        assert colors.deepest[0] == (colors.values.argmin() if is_near else colors.values.argmax())
+    usual = (
+        colors.values.max()
+    )  # of the last one: shares, of which larger ones than this have colors
+    assert page_nodes.colors_of(detector, graph, changed, lambda _: usual).values is None
 
 
 def test_colors_are_full_where_shares_are_larger_than_in_known_graphs(detector):
@@ -417,8 +434,6 @@ def test_other_detectors(parameters, plots):
     assert "Score" in parsed.texts["th"]
     terms = parsed.texts["dt"]
     assert ("p-value" in terms) == ("Selected" in terms) == detector.is_calibrated_
-    lists_nodes = "Number" in parsed.texts["th"]
-    assert lists_nodes == ("Sums" not in str(parameters))
     assert parsed.table["p_value"].ne("").all() == detector.is_calibrated_
 
 
