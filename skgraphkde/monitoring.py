@@ -160,13 +160,10 @@ class ShiryaevRoberts:
         bets = _densities(p_values) / _MEANS
         statistic, alarms = np.empty(len(bets)), []
         for i, bet in enumerate(bets):
-            if np.isnan(p_values[i]):
-                statistic[i] = self._capital.sum()
-                self.n_steps += 1
-                continue
-            self._start[self._best <= 1] = self.n_steps
-            self._best = np.maximum(self._best, 1) * bet
-            self._capital = (self._capital + 1 / len(_BETS)) * bet
+            if not np.isnan(p_values[i]):
+                self._start[self._best <= 1] = self.n_steps
+                self._best = np.maximum(self._best, 1) * bet
+                self._capital = (self._capital + 1 / len(_BETS)) * bet
             statistic[i] = self._capital.sum()
             self.n_steps += 1
             if statistic[i] >= self.threshold:

@@ -54,15 +54,6 @@ VIEWS: dict[str, type[View]] = {
 }
 
 
-def default_views() -> list[View]:
-    """The views of ``views="auto"``, of which those count that apply to the training graphs."""
-    return [
-        Density(MMD(gammas=(10.0,), estimator="biased")),
-        Density(MMD(gammas=(1.0,), estimator="unbiased")),
-        *(Novelty(), Tanimoto(), Neighbors(), Statistics(), Numbers()),
-    ]
-
-
 class GraphKDEDetector(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -321,7 +312,11 @@ class GraphKDEDetector(
     def _views(self) -> list[Any]:
         """Views that the parameter stands for, as new objects."""
         if isinstance(self.views, str) and self.views == "auto":
-            return default_views()
+            return [  # of which those count that apply to the training graphs
+                Density(MMD(gammas=(10.0,), estimator="biased")),
+                Density(MMD(gammas=(1.0,), estimator="unbiased")),
+                *(Novelty(), Tanimoto(), Neighbors(), Statistics(), Numbers()),
+            ]
         given = self.views if isinstance(self.views, list | tuple) else [self.views]
         views = []
         for item in given:

@@ -223,13 +223,15 @@ class SpanFiles:
     def __str__(self) -> str:
         return ""  # the graphs have the ids of traces
 
-    def read(self, schema: GraphSchema) -> Graphs:
+    def read(self, schema: GraphSchema, _: Mapping[str, str] = NO_OPTIONS) -> Graphs:
         """The traces, with their ids.
 
         Parameters
         ----------
         schema : GraphSchema
             The names of what is read.
+        _ : mapping
+            Options of tables, which spans do not have.
         """
         spans = (x for path in self.files for x in _spans(path, read_content(path)))
         return _traces(spans, schema)

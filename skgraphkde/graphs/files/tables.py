@@ -353,19 +353,15 @@ def typed_columns(
             value_of = {text: _category(text, value) for text, value in value_of.items()}
             columns[name] = [value_of[text] for text in texts]
         elif has_text:
+            cure = (
+                "correct it, or leave it empty and say missing='indicate' (in the shell, --missing "
+                f"indicate); numbers with commas may need --decimal; if {name!r} is a category, "
+                f"name it in {part}_categories (--{part}-category)"
+            )
             for k, value in enumerate(values):
                 if isinstance(value, str):
-                    values[k] = _no_number(part, name, k, value)
+                    values[k] = not_a_number(f"{part}s", k + 2, name, value, cure)
     return columns
-
-
-def _no_number(part: str, name: str, k: int, cell: str) -> ValueError:
-    cure = (
-        "correct it, or leave it empty and say missing='indicate' (in the shell, --missing "
-        f"indicate); numbers with commas may need --decimal; if {name!r} is a category, name it in "
-        f"{part}_categories (--{part}-category)"
-    )
-    return not_a_number(f"{part}s", k + 2, name, cell, cure)
 
 
 def decimal_mark(*tables: Cells) -> str | None:

@@ -66,9 +66,7 @@ def to_batch(arrays: dict[str, np.ndarray]) -> GraphBatch:
         *_categories(arrays.get("edge_labels")),
         arrays.get("edge_attributes"),
     )
-    if arrays["is_symmetric"]:
-        return batch
-    return batch.replace(schema=replace(batch.schema, directed=True))
+    return batch.replace(schema=replace(batch.schema, directed=not arrays["is_symmetric"]))
 
 
 def _categories(labels: np.ndarray | None) -> tuple[np.ndarray | None, tuple[Any, ...]]:
