@@ -325,9 +325,13 @@ class DriftMonitor:
         first = self.n_graphs_
         statistic, alarms = self._evidence.update(p_values)
         self.alarms_ += [Alarm(*alarm) for alarm in alarms]
-        columns = {"score": scores, "p_value": p_values, "statistic": statistic}
-        table = pd.DataFrame(columns, index=pd.RangeIndex(first, self.n_graphs_))
-        return table.assign(alarm=table["statistic"] >= self.threshold_)
+        columns = {
+            "score": scores,
+            "p_value": p_values,
+            "statistic": statistic,
+            "alarm": statistic >= self.threshold_,
+        }
+        return pd.DataFrame(columns, index=pd.RangeIndex(first, self.n_graphs_))
 
     def _given_again(self, is_known: np.ndarray) -> np.ndarray:
         """Mark known graphs if none repeats, or the last graphs had more than chance explains."""

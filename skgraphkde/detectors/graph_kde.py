@@ -284,7 +284,13 @@ class GraphKDEDetector(
         return [item for item in given if isinstance(item, tuple) and len(item) == 2]
 
     def _validate_values(self) -> None:
-        self._validate_names()
+        names = [name for name, _ in self._named_views]
+        taken = super().get_params(deep=False)
+        for name in names:  # as scikit-learn checks those of a VotingClassifier
+            if not isinstance(name, str) or "__" in name or name in taken:
+                raise ValueError(f"{name!r} cannot be the name of a view: choose another")
+            if names.count(name) > 1:
+                raise ValueError(f"two views have the name {name!r}: choose other names")
         views = self._views()
         for view in views:
             if not isinstance(view, View):
@@ -298,16 +304,6 @@ class GraphKDEDetector(
                 f"views={self.views!r} has no Density, whose distance finds the nearest graphs: "
                 "add 'density'"
             )
-
-    def _validate_names(self) -> None:
-        """Check the names of views, as scikit-learn checks those of a VotingClassifier."""
-        names = [name for name, _ in self._named_views]
-        taken = super().get_params(deep=False)
-        for name in names:
-            if not isinstance(name, str) or "__" in name or name in taken:
-                raise ValueError(f"{name!r} cannot be the name of a view: choose another")
-            if names.count(name) > 1:
-                raise ValueError(f"two views have the name {name!r}: choose other names")
 
     def _views(self) -> list[Any]:
         """Views that the parameter stands for, as new objects."""

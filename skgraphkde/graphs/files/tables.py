@@ -102,7 +102,17 @@ class TableFiles:
         )
 
         def frame(path: AnyPath | None, part: str, *ids: str) -> Any:
-            return None if path is None else _frame(path, tables[path], schema, part, ids, decimal)
+            """A table with cells that have types; ids are text."""
+            table = None if path is None else tables[path]
+            if path is None or not isinstance(table, dict):
+                return table
+            texts = {
+                name: [cell or None for cell in table.pop(name)] for name in ids if name in table
+            }
+            values = typed_columns(path, table, schema, part, decimal)
+            typed = pd.DataFrame(texts | values, dtype=object)
+            typed.index += 2  # the rows of a spreadsheet, of which the first is the header
+            return typed
 
         edges = frame(self.edges, "edge", self.graph, self.source, self.target)
         nodes = frame(self.nodes, "node", self.graph, self.node)
@@ -133,25 +143,6 @@ def _table(path: AnyPath, options: Mapping[str, str]) -> Any:
             f"{path} cannot be read as Parquet ({error}): write it with DataFrame.to_parquet, or "
             "as CSV"
         ) from error
-
-
-def _frame(
-    path: AnyPath,
-    table: Any,
-    schema: GraphSchema,
-    part: str,
-    ids: tuple[str, ...],
-    decimal: str | None,
-) -> Any:
-    """A table with cells that have types; ids are text."""
-    if not isinstance(table, dict):
-        return table
-    import pandas as pd  # heavy
-
-    names = {name: [cell or None for cell in table.pop(name)] for name in ids if name in table}
-    frame = pd.DataFrame(names | typed_columns(path, table, schema, part, decimal), dtype=object)
-    frame.index += 2  # the rows of a spreadsheet, of which the first is the header
-    return frame
 
 
 def tables_in(

@@ -214,10 +214,8 @@ def find_files(
             )
         else:
             files += _sources_of(path, tables, options)
-    if len(files) == 1:
-        return files
     for i, source in enumerate(files):
-        if isinstance(source, TableFiles):  # whose graphs may have names as others have
+        if isinstance(source, TableFiles) and len(files) > 1:  # whose graphs may share names
             files[i] = replace(source, prefix=f"{Path(str(source.edges)).parent}#")
     return files
 
