@@ -21,6 +21,8 @@ from math import inf
 from typing import Any
 from unicodedata import decimal as digit
 
+import pandas as pd
+
 from skgraphkde._utils import warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
@@ -94,8 +96,6 @@ class TableFiles:
         options : mapping of str
             How tables are written, as for :func:`~skgraphkde.graphs.files.walk.iter_graphs`.
         """
-        import pandas as pd  # heavy
-
         tables = {path: _table(path, options) for path in self.files}
         decimal = options.get("decimal") or decimal_mark(
             *(x for x in tables.values() if isinstance(x, dict))
@@ -134,8 +134,6 @@ def _table(path: AnyPath, options: Mapping[str, str]) -> Any:
     """The cells of a CSV, or a table of Parquet, whose cells have types."""
     if path.suffix.lower() != ".parquet":
         return read_cells(path, options)
-    import pandas as pd  # heavy
-
     try:
         return pd.read_parquet(io.BytesIO(read_content(path)))
     except (OSError, ValueError) as error:  # of pyarrow, which does not know the path
