@@ -26,8 +26,10 @@ class Calibration(Specification):
     of itself among its references, a new graph has none, and most new graphs look anomalous.
     """
 
-    copies: str
-    _copies_constraint = StrOptions({"auto", "together", "apart"})
+    _parameter_constraints: dict = {"copies": [StrOptions({"auto", "together", "apart"})]}
+
+    def __init__(self, copies: str = "auto") -> None:
+        self.copies = copies
 
     def distinct(self, graphs: GraphBatch) -> np.ndarray:
         """Find the graphs that count: all graphs, or the first of each group of copies.
@@ -81,11 +83,6 @@ class LeaveOneOut(Calibration):
     50
     """
 
-    _parameter_constraints: dict = {"copies": [Calibration._copies_constraint]}
-
-    def __init__(self, copies: str = "auto") -> None:
-        self.copies = copies
-
 
 class Split(Calibration):
     """Calibrate with held-out graphs, which the density does not use.
@@ -109,13 +106,13 @@ class Split(Calibration):
     """
 
     _parameter_constraints: dict = {
+        **Calibration._parameter_constraints,
         "fraction": [Interval(Real, 0, 1, closed="neither")],
-        "copies": [Calibration._copies_constraint],
     }
 
     def __init__(self, fraction: float = 0.1, copies: str = "auto") -> None:
+        super().__init__(copies)
         self.fraction = fraction
-        self.copies = copies
 
     def split(
         self, n_graphs: int, contamination: float, rng: np.random.RandomState

@@ -492,11 +492,6 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
                 f"selection of {tuple(BLOCKS)}. Got {self.kinds!r} instead."
             )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
-
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, graphs: Any, y: Any = None) -> NodeFeatures:
         """Learn the vocabulary of labels, the scale of attributes and the range of degrees.

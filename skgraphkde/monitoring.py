@@ -160,13 +160,10 @@ class ShiryaevRoberts:
         bets = _densities(p_values) / _MEANS
         statistic, alarms = np.empty(len(bets)), []
         for i, bet in enumerate(bets):
-            if np.isnan(p_values[i]):
-                statistic[i] = self._capital.sum()
-                self.n_steps += 1
-                continue
-            self._start[self._best <= 1] = self.n_steps
-            self._best = np.maximum(self._best, 1) * bet
-            self._capital = (self._capital + 1 / len(_BETS)) * bet
+            if not np.isnan(p_values[i]):
+                self._start[self._best <= 1] = self.n_steps
+                self._best = np.maximum(self._best, 1) * bet
+                self._capital = (self._capital + 1 / len(_BETS)) * bet
             statistic[i] = self._capital.sum()
             self.n_steps += 1
             if statistic[i] >= self.threshold:
@@ -328,9 +325,13 @@ class DriftMonitor:
         first = self.n_graphs_
         statistic, alarms = self._evidence.update(p_values)
         self.alarms_ += [Alarm(*alarm) for alarm in alarms]
-        columns = {"score": scores, "p_value": p_values, "statistic": statistic}
-        table = pd.DataFrame(columns, index=pd.RangeIndex(first, self.n_graphs_))
-        return table.assign(alarm=table["statistic"] >= self.threshold_)
+        columns = {
+            "score": scores,
+            "p_value": p_values,
+            "statistic": statistic,
+            "alarm": statistic >= self.threshold_,
+        }
+        return pd.DataFrame(columns, index=pd.RangeIndex(first, self.n_graphs_))
 
     def _given_again(self, is_known: np.ndarray) -> np.ndarray:
         """Mark known graphs if none repeats, or the last graphs had more than chance explains."""

@@ -166,9 +166,8 @@ class MessageFlow:
 
 def normalized_adjacency(adjacency: sp.csr_array) -> sp.csr_array:
     """D^-1/2 (A + I) D^-1/2, D the weighted degrees with the self-loop (Kipf and Welling, 2017)."""
-    n = adjacency.shape[0]
-    looped = adjacency + sp.csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
-    return scaled(looped, 1.0 / np.sqrt(looped @ np.ones(n)))
+    looped = adjacency + sp.eye_array(adjacency.shape[0], format="csr")
+    return scaled(looped, 1.0 / np.sqrt(looped @ np.ones(looped.shape[0])))
 
 
 class Encoder(Specification):
@@ -374,7 +373,6 @@ class FittedPropagation(FittedEncoder):
     def standardize(self, flows: Sequence[MessageFlow]) -> None:
         """Set means and scales to those of all nodes, layer by layer; constants are not scaled."""
         Xs, n_varying = [np.array(flow.features, dtype=float) for flow in flows], 0
-        self.means, self.scales = np.zeros(self.out_dim), np.ones(self.out_dim)
         for layer, columns in enumerate(self.columns):
             kept, n_nodes, sums, squares = [], 0, np.zeros(1), np.zeros(1)
             for flow, X in zip(flows, Xs, strict=True):

@@ -21,6 +21,11 @@ class Specification(BaseEstimator):
 
     _parameter_constraints: dict = {}
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # what is fitted takes graphs
+        return tags
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also nested ones such as ``encoder__n_layers``.
 

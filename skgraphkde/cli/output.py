@@ -64,12 +64,10 @@ def write_table(table: pd.DataFrame, path: str | None) -> None:
         click.echo(table.to_csv(index=False), nl=False)
         return
     suffix = Path(path).suffix.lower()
-    if suffix == ".parquet":
-        with open_output(path, "b") as file:
+    with open_output(path, "b" if suffix == ".parquet" else "t") as file:
+        if suffix == ".parquet":
             table.to_parquet(file, index=False)
-        return
-    with open_output(path) as file:
-        if suffix == ".csv":
+        elif suffix == ".csv":
             table.to_csv(file, index=False)
         else:
             table.to_json(file, orient="records", lines=True, double_precision=15)

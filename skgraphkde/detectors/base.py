@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
@@ -134,8 +135,6 @@ class BaseGraphDetector(OutlierMixin, Specification):
         "verbose": ["verbose"],
     }
 
-    _known_graphs: KnownGraphs | None = None  # made when it is first needed; in no file
-
     def __init__(
         self,
         *,
@@ -152,11 +151,6 @@ class BaseGraphDetector(OutlierMixin, Specification):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
 
     # -- methods of a subclass ---------------------------------------------------------------------
 
@@ -338,8 +332,12 @@ class BaseGraphDetector(OutlierMixin, Specification):
         calibration, rng = self._calibration, check_random_state(self.random_state)
         share = None if self.contamination == "auto" else float(self.contamination)
         if isinstance(calibration, Split):
-            parts = calibration.split(len(counted.distinct), share or 0.5, rng)
-            scores, index = self._held_out_scores(batch, counted, *parts, rng)
+            held_out, training = calibration.split(len(counted.distinct), share or 0.5, rng)
+            self._fit_batch(batch[counted.distinct[training]], rng)
+            # All copies: a held-out graph with many copies is as frequent among new graphs.
+            index = counted.normal[np.isin(counted.inverse, held_out)]
+            self._check_batch(batch[index])
+            scores = self._checked_scores(batch[index])
         else:
             scores, index = self._own_scores(batch, counted.distinct, rng), counted.distinct
         self.calibration_ = FittedCalibration(
@@ -364,21 +362,6 @@ class BaseGraphDetector(OutlierMixin, Specification):
                 f"{len(graphs)} training graphs, leave-one-out, and returned {scores!r}"
             )
         return scores
-
-    def _held_out_scores(
-        self,
-        batch: GraphBatch,
-        counted: _Counted,
-        held_out: np.ndarray,
-        training: np.ndarray,
-        rng: np.random.RandomState,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Fit to some of the graphs that count, and score the others; and their indices."""
-        self._fit_batch(batch[counted.distinct[training]], rng)
-        # All copies: a held-out graph with many copies is as frequent among new graphs.
-        index = counted.normal[np.isin(counted.inverse, held_out)]
-        self._check_batch(batch[index])
-        return self._checked_scores(batch[index]), index
 
     def _scores_of_all(self, batch: GraphBatch) -> np.ndarray:
         """Scores of the graphs of `fit`; those of confirmed anomalies are the lowest."""
@@ -434,14 +417,12 @@ class BaseGraphDetector(OutlierMixin, Specification):
         # Checked here, where an index counts all graphs and not those of one process.
         return finite(scores)
 
-    @property
+    @cached_property  # in no file
     def known_graphs(self) -> KnownGraphs:
         """Training graphs but confirmed anomalies, to notice if they are given again."""
-        if self._known_graphs is None:
-            normal = np.flatnonzero(self.verdicts_ != ANOMALY)
-            sample = np.searchsorted(normal, self.calibration_graphs_)
-            self._known_graphs = KnownGraphs(self.training_graphs_[normal], sample)
-        return self._known_graphs
+        normal = np.flatnonzero(self.verdicts_ != ANOMALY)
+        sample = np.searchsorted(normal, self.calibration_graphs_)
+        return KnownGraphs(self.training_graphs_[normal], sample)
 
     def warn_if_given_again(self, batch: GraphBatch) -> None:
         """Warn of several training graphs, which look normal if they are judged by themselves.
@@ -632,7 +613,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
     # -- files -------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: x for name, x in super().__getstate__().items() if name != "_known_graphs"}
+        return {name: x for name, x in super().__getstate__().items() if name != "known_graphs"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -54,15 +54,6 @@ VIEWS: dict[str, type[View]] = {
 }
 
 
-def default_views() -> list[View]:
-    """The views of ``views="auto"``, of which those count that apply to the training graphs."""
-    return [
-        Density(MMD(gammas=(10.0,), estimator="biased")),
-        Density(MMD(gammas=(1.0,), estimator="unbiased")),
-        *(Novelty(), Tanimoto(), Neighbors(), Statistics(), Numbers()),
-    ]
-
-
 class GraphKDEDetector(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -293,7 +284,13 @@ class GraphKDEDetector(
         return [item for item in given if isinstance(item, tuple) and len(item) == 2]
 
     def _validate_values(self) -> None:
-        self._validate_names()
+        names = [name for name, _ in self._named_views]
+        taken = super().get_params(deep=False)
+        for name in names:  # as scikit-learn checks those of a VotingClassifier
+            if not isinstance(name, str) or "__" in name or name in taken:
+                raise ValueError(f"{name!r} cannot be the name of a view: choose another")
+            if names.count(name) > 1:
+                raise ValueError(f"two views have the name {name!r}: choose other names")
         views = self._views()
         for view in views:
             if not isinstance(view, View):
@@ -308,20 +305,14 @@ class GraphKDEDetector(
                 "add 'density'"
             )
 
-    def _validate_names(self) -> None:
-        """Check the names of views, as scikit-learn checks those of a VotingClassifier."""
-        names = [name for name, _ in self._named_views]
-        taken = super().get_params(deep=False)
-        for name in names:
-            if not isinstance(name, str) or "__" in name or name in taken:
-                raise ValueError(f"{name!r} cannot be the name of a view: choose another")
-            if names.count(name) > 1:
-                raise ValueError(f"two views have the name {name!r}: choose other names")
-
     def _views(self) -> list[Any]:
         """Views that the parameter stands for, as new objects."""
         if isinstance(self.views, str) and self.views == "auto":
-            return default_views()
+            return [  # of which those count that apply to the training graphs
+                Density(MMD(gammas=(10.0,), estimator="biased")),
+                Density(MMD(gammas=(1.0,), estimator="unbiased")),
+                *(Novelty(), Tanimoto(), Neighbors(), Statistics(), Numbers()),
+            ]
         given = self.views if isinstance(self.views, list | tuple) else [self.views]
         views = []
         for item in given:

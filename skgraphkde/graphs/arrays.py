@@ -15,10 +15,7 @@ ROUNDING = 1e-13  # differences of numbers that are smaller, as a share of these
 
 def offsets(counts: Any) -> np.ndarray:
     """The start of each item laid end to end: 0, counts[0], counts[0] + counts[1], ..."""
-    counts = np.asarray(counts)
-    first = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.add.accumulate(counts, dtype=np.int64, out=first[1:])
-    return first
+    return np.append(0, np.cumsum(counts, dtype=np.int64))
 
 
 def ranges(start: np.ndarray, stop: np.ndarray) -> np.ndarray:

@@ -94,8 +94,8 @@ def assemble(
     data: dict[str, Data] = {}
     fields: dict[str, Any] = {}
     for elements in (nodes, edges, Elements(graphs, "graph", schema, labels)):
-        kind = f"{elements.part}_numbers"
-        data[elements.part], fields[kind] = _data(elements, names, known, may_lack)
+        data[elements.part], found = _data(elements, names, known, may_lack)
+        fields |= found
     adjacency, edge_of_arc, is_directed = build_arcs(
         edges, ends[kept], int(nodes.ptr[-1]), weights, adds_up, data["edge"]
     )
@@ -112,7 +112,7 @@ def assemble(
     if edge_weight is None and (weights != 1).any():  # of matrices, which hold them
         edge_weight = "weight"
     fitted = FittedSchema(
-        **names | fields,
+        **fields,
         edge_weight=edge_weight,
         directed=is_directed,
         missing=schema.missing,
@@ -587,8 +587,8 @@ def _data(
     names: dict[str, tuple[str, ...]],
     known: FittedSchema | None,
     may_lack: bool,
-) -> tuple[Data, tuple[tuple[str, int], ...]]:
-    """The data of nodes, edges, or graphs, and the names of their numbers with their widths."""
+) -> tuple[Data, dict[str, Any]]:
+    """The data of nodes, edges, or graphs, and what was read, by the fields of FittedSchema."""
     of_categories, of_numbers = KINDS_OF[elements.part]
     codes, vocabulary = None, tuple[Hashable, ...]()
     columns = {name: elements.categories(name) for name in names[of_categories]}
@@ -609,13 +609,13 @@ def _data(
                 f" has a value of the {elements.part} attribute {name!r}, which the schema names "
                 f"as a number: leave it out, or name it in {of_categories}",
             )
-    names[of_categories] = tuple(columns)
     if columns:
         each = list(columns.values())
         values: list[Any] = each[0] if len(each) == 1 else list(zip(*each, strict=True))
         vocabulary = sorted_labels(set(values))
         codes = codes_in(values, vocabulary)
-    return Data(codes, vocabulary, np.hstack(numbers) if numbers else None), tuple(widths)
+    data = Data(codes, vocabulary, np.hstack(numbers) if numbers else None)
+    return data, {of_categories: tuple(columns), of_numbers: tuple(widths)}
 
 
 def _positions(rows: np.ndarray | None) -> list[Hashable] | None:

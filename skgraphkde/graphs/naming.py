@@ -22,8 +22,6 @@ ROUNDING = 1e-12
 
 def printable(text: str) -> str:
     """The text with all that cannot be seen, such as the end of a line, written as an escape."""
-    if text.isprintable():
-        return text
     return "".join(x if x.isprintable() else x.encode("unicode_escape").decode() for x in text)
 
 

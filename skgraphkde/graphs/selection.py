@@ -315,9 +315,8 @@ def drop_id_columns(
         some = np.isin(owner, np.arange(len(batch)) if counted is None else counted)
         named = () if schema is None else schema.named(kind)
         for name in names[kind]:
-            codes, values = _select(batch, part, (name,))
-            if codes is None:
-                continue
+            values, own = batch.category(part, name)
+            codes = own[batch.data(part).labels]
             shared = _shared(codes[some], len(values), owner[some])
             why = _not_a_category(values, shared)
             if why is not None and name not in named:

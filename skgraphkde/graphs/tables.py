@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any
 
 import networkx as nx
+import pandas as pd
 
 from skgraphkde._utils import during, progress
 from skgraphkde.graphs.formats.networkx import simplified
@@ -210,8 +211,6 @@ def not_a_number(what: str, row: Any, column: Any, cell: str, remedy: str) -> Va
 
 def _frame(table: Any, what: str) -> Any:
     """A table as a DataFrame of pandas."""
-    import pandas as pd  # heavy
-
     if isinstance(table, pd.DataFrame):
         return table
     if not hasattr(table, "__dataframe__"):

@@ -13,7 +13,6 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
-from json import detect_encoding
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,7 @@ def read_content(path: AnyPath) -> bytes:
 def decoded(content: bytes) -> str:
     """Text in an encoding of Unicode, or else in Latin-1 as Windows has it."""
     try:
-        return content.decode(detect_encoding(content))
+        return content.decode(json.detect_encoding(content))
     except UnicodeDecodeError:
         return content.decode("cp1252", errors="replace")
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree.ElementTree import fromstring
 
+import pandas as pd
+
 from skgraphkde._utils import warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, documents, read_content
 from skgraphkde.graphs.files.tables import NO_OPTIONS, Cells, take_ids, typed_columns
@@ -143,8 +145,6 @@ def read_log(
         The names of what is read.
     decimal : {",", "."}, default=None
     """
-    import pandas as pd  # heavy
-
     ids = {"graph": columns["case"], "source": "from", "target": "to", "node": "id of the event"}
     graph, source, target, node = ids.values()
     activity, time, resource = (
@@ -187,8 +187,6 @@ def read_log(
 
 def _hours(path: AnyPath, name: str, texts: list[str]) -> Any:
     """Times as a series of hours."""
-    import pandas as pd  # heavy
-
     found = []
     dates = pd.Series([None if text.isdecimal() and len(text) < 8 else text for text in texts])
     for form in FORMATS if dates.notna().all() else ():
@@ -223,13 +221,15 @@ class SpanFiles:
     def __str__(self) -> str:
         return ""  # the graphs have the ids of traces
 
-    def read(self, schema: GraphSchema) -> Graphs:
+    def read(self, schema: GraphSchema, _: Mapping[str, str] = NO_OPTIONS) -> Graphs:
         """The traces, with their ids.
 
         Parameters
         ----------
         schema : GraphSchema
             The names of what is read.
+        _ : mapping
+            Options of tables, which spans do not have.
         """
         spans = (x for path in self.files for x in _spans(path, read_content(path)))
         return _traces(spans, schema)
@@ -297,8 +297,6 @@ def _problem(span: dict[str, Any]) -> str | None:
 
 def _traces(exported: Iterable[tuple[str, dict]], schema: GraphSchema) -> list[tuple[str, Any]]:
     """The traces of spans, each of which is after the name of its service, and their ids."""
-    import pandas as pd  # heavy
-
     rows, others, named = [], dict[str, None](), names_in_schema(schema, "node")
     for service, span in exported:
         attributes = _attributes(span)

@@ -21,6 +21,8 @@ from math import inf
 from typing import Any
 from unicodedata import decimal as digit
 
+import pandas as pd
+
 from skgraphkde._utils import warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
@@ -94,15 +96,23 @@ class TableFiles:
         options : mapping of str
             How tables are written, as for :func:`~skgraphkde.graphs.files.walk.iter_graphs`.
         """
-        import pandas as pd  # heavy
-
         tables = {path: _table(path, options) for path in self.files}
         decimal = options.get("decimal") or decimal_mark(
             *(x for x in tables.values() if isinstance(x, dict))
         )
 
         def frame(path: AnyPath | None, part: str, *ids: str) -> Any:
-            return None if path is None else _frame(path, tables[path], schema, part, ids, decimal)
+            """A table with cells that have types; ids are text."""
+            table = None if path is None else tables[path]
+            if path is None or not isinstance(table, dict):
+                return table
+            texts = {
+                name: [cell or None for cell in table.pop(name)] for name in ids if name in table
+            }
+            values = typed_columns(path, table, schema, part, decimal)
+            typed = pd.DataFrame(texts | values, dtype=object)
+            typed.index += 2  # the rows of a spreadsheet, of which the first is the header
+            return typed
 
         edges = frame(self.edges, "edge", self.graph, self.source, self.target)
         nodes = frame(self.nodes, "node", self.graph, self.node)
@@ -124,8 +134,6 @@ def _table(path: AnyPath, options: Mapping[str, str]) -> Any:
     """The cells of a CSV, or a table of Parquet, whose cells have types."""
     if path.suffix.lower() != ".parquet":
         return read_cells(path, options)
-    import pandas as pd  # heavy
-
     try:
         return pd.read_parquet(io.BytesIO(read_content(path)))
     except (OSError, ValueError) as error:  # of pyarrow, which does not know the path
@@ -133,25 +141,6 @@ def _table(path: AnyPath, options: Mapping[str, str]) -> Any:
             f"{path} cannot be read as Parquet ({error}): write it with DataFrame.to_parquet, or "
             "as CSV"
         ) from error
-
-
-def _frame(
-    path: AnyPath,
-    table: Any,
-    schema: GraphSchema,
-    part: str,
-    ids: tuple[str, ...],
-    decimal: str | None,
-) -> Any:
-    """A table with cells that have types; ids are text."""
-    if not isinstance(table, dict):
-        return table
-    import pandas as pd  # heavy
-
-    names = {name: [cell or None for cell in table.pop(name)] for name in ids if name in table}
-    frame = pd.DataFrame(names | typed_columns(path, table, schema, part, decimal), dtype=object)
-    frame.index += 2  # the rows of a spreadsheet, of which the first is the header
-    return frame
 
 
 def tables_in(
@@ -353,19 +342,15 @@ def typed_columns(
             value_of = {text: _category(text, value) for text, value in value_of.items()}
             columns[name] = [value_of[text] for text in texts]
         elif has_text:
+            cure = (
+                "correct it, or leave it empty and say missing='indicate' (in the shell, --missing "
+                f"indicate); numbers with commas may need --decimal; if {name!r} is a category, "
+                f"name it in {part}_categories (--{part}-category)"
+            )
             for k, value in enumerate(values):
                 if isinstance(value, str):
-                    values[k] = _no_number(part, name, k, value)
+                    values[k] = not_a_number(f"{part}s", k + 2, name, value, cure)
     return columns
-
-
-def _no_number(part: str, name: str, k: int, cell: str) -> ValueError:
-    cure = (
-        "correct it, or leave it empty and say missing='indicate' (in the shell, --missing "
-        f"indicate); numbers with commas may need --decimal; if {name!r} is a category, name it in "
-        f"{part}_categories (--{part}-category)"
-    )
-    return not_a_number(f"{part}s", k + 2, name, cell, cure)
 
 
 def decimal_mark(*tables: Cells) -> str | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from skgraphkde._utils import progress
@@ -66,9 +67,7 @@ def to_batch(arrays: dict[str, np.ndarray]) -> GraphBatch:
         *_categories(arrays.get("edge_labels")),
         arrays.get("edge_attributes"),
     )
-    if arrays["is_symmetric"]:
-        return batch
-    return batch.replace(schema=replace(batch.schema, directed=True))
+    return batch.replace(schema=replace(batch.schema, directed=not arrays["is_symmetric"]))
 
 
 def _categories(labels: np.ndarray | None) -> tuple[np.ndarray | None, tuple[Any, ...]]:
@@ -155,11 +154,9 @@ def _texts(path: Path, name: str) -> dict[str, bytes]:
 
 def _table(text: bytes, file: str, part: str) -> np.ndarray:
     """Comma-separated numbers as an array; integers, but for attributes."""
-    import pandas as pd  # ten times as fast as np.loadtxt
-
     if not text.strip():
         raise ValueError(f"{file} is empty")
-    try:
+    try:  # ten times as fast as np.loadtxt
         table = pd.read_csv(io.BytesIO(text), header=None, dtype=float, skip_blank_lines=False)
     except ValueError as error:  # also of pandas' parser
         why = str(error).rpartition("C error: ")[2].strip()

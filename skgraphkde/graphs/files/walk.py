@@ -214,10 +214,8 @@ def find_files(
             )
         else:
             files += _sources_of(path, tables, options)
-    if len(files) == 1:
-        return files
     for i, source in enumerate(files):
-        if isinstance(source, TableFiles):  # whose graphs may have names as others have
+        if isinstance(source, TableFiles) and len(files) > 1:  # whose graphs may share names
             files[i] = replace(source, prefix=f"{Path(str(source.edges)).parent}#")
     return files
 
@@ -358,23 +356,21 @@ def iter_graphs(
     ...     [(name[-12:], len(graph)) for name, graph in iter_graphs(find_files([folder]))]
     [('path.graphml', 3)]
     """
-    schema, files = validated(schema), list(files)
+    schema, files, refuse = validated(schema), list(files), on_error or _raise
     options, columns = with_decimal_mark(files, options), list[str]()
     for path in progress(files):
         unclear.set(columns)
-        found = attempt(on_error, read_file, path, schema, options) or ()
+        found = attempt(refuse, read_file, path, schema, options) or ()
         is_parsed = isinstance(found, list)  # which takes half of the time; else, one by one
         with during(0.5 * is_parsed, 1.0):
             for position, graph in progress(found) if is_parsed else found:
                 name = f"{path}{position}"
-                if not isinstance(graph, ValueError):
+                if isinstance(graph, GraphError):  # which names its graph
+                    refuse(graph)
+                elif isinstance(graph, ValueError):
+                    refuse(ValueError(f"{name}: {graph}"))
+                else:
                     yield name, graph
-                    continue
-                # A GraphError names its graph.
-                error = graph if isinstance(graph, GraphError) else ValueError(f"{name}: {graph}")
-                if on_error is None:
-                    raise error
-                on_error(error)
     if columns:
         warn(
             f"numbers such as {listed(columns)} may have a decimal mark or thousands: those with a "
@@ -419,7 +415,7 @@ def read_batch(
     """
     known = schema if isinstance(schema, FittedSchema) else None
     schema = validated(schema) if known is None else known.to_schema()
-    files, graphs = list(files), list[Graph]()
+    files, graphs, refuse = list(files), list[Graph](), on_error or _raise
     named = names_in_schema(schema, "node")
     if named and files and all(isinstance(x, TableFiles) and x.nodes is None for x in files):
         raise ValueError(
@@ -433,7 +429,7 @@ def read_batch(
 
     with during(0.0, 0.9):
         for name, graph in iter_graphs(files, schema, on_error, options):
-            attempt(on_error, read, name, graph)
+            attempt(refuse, read, name, graph)
     try:
         batch = _assemble(graphs, schema, known)
     except ValueError as error:
@@ -442,7 +438,7 @@ def read_batch(
             raise
         usable = []
         for graph in graphs:
-            if attempt(on_error, _assemble, [graph], schema, known, True) is not None:
+            if attempt(refuse, _assemble, [graph], schema, known, True) is not None:
                 usable.append(graph)
         # What is wrong with none of them alone, such as data that only some have, is about all.
         batch = _assemble(usable, schema, known)
@@ -460,14 +456,7 @@ def _assemble(
     if not graphs:
         raise ValueError("no graph can be read from the files: a table without rows has none")
     batch = assemble(graphs, schema, known, may_lack=may_lack)
-    if known is None:
-        return batch
-    try:
-        return align_to_schema(batch, known)
-    except ValueError as error:
-        if len(graphs) > 1 or isinstance(error, GraphError):
-            raise
-        raise ValueError(f"{graphs[0].name}: {error}") from error
+    return batch if known is None else align_to_schema(batch, known)
 
 
 def _warn_mixed(batch: GraphBatch, schema: GraphSchema) -> None:
@@ -493,13 +482,12 @@ def _warn_mixed(batch: GraphBatch, schema: GraphSchema) -> None:
             )
 
 
-def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
-    """Call a function; if it raises an error, pass that to `on_error` and return None.
+def attempt(refuse: Callable[[Exception], None], function: Callable, *arguments: Any) -> Any:
+    """Call a function; if it raises an error, pass that to `refuse` and return None.
 
     Parameters
     ----------
-    on_error : callable or None
-        None: raise the error.
+    refuse : callable
     function : callable
     *arguments : object
     """
@@ -508,9 +496,7 @@ def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
     except ImportError:  # which is not about this file
         raise
     except Exception as error:  # whatever a broken file leads to: the others have to be read
-        if on_error is None:
-            raise
-        on_error(error)
+        refuse(error)
 
 
 def with_decimal_mark(files: Sequence[Source], options: Mapping[str, str]) -> Mapping[str, str]:
@@ -566,9 +552,7 @@ def read_file(path: Source, schema: GraphSchema, options: Mapping[str, str]) -> 
     ValueError
         If the file cannot be read.
     """
-    if isinstance(path, SpanFiles):
-        return path.read(schema)
-    if isinstance(path, TableFiles):
+    if isinstance(path, TableFiles | SpanFiles):
         return path.read(schema, options)
     if not path.is_file():  # opening a pipe would wait forever
         raise ValueError(f"{path} is not a regular file: leave it out")
