@@ -115,7 +115,7 @@ class Split(Calibration):
         self.fraction = fraction
 
     def split(
-        self, n_graphs: int, contamination: float, rng: np.random.RandomState
+        self, n_graphs: int, contamination: float | None, rng: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         """Split graphs at random into calibration and training graphs.
 
@@ -123,8 +123,8 @@ class Split(Calibration):
         ----------
         n_graphs : int
             Number of graphs.
-        contamination : float
-            Share of normal graphs that will fall below the threshold.
+        contamination : float or None
+            Share of normal graphs that will fall below the threshold; None for :func:`lower_fence`.
         rng : RandomState
 
         Returns
@@ -137,12 +137,15 @@ class Split(Calibration):
         ValueError
             If too few graphs are held out to set the threshold, or fewer than 2 remain.
         """
-        n, needed = round(self.fraction * n_graphs), fewest_scores(contamination)
+        n, needed = round(self.fraction * n_graphs), 4  # a score in each quarter
+        if contamination is not None:
+            needed = fewest_scores(contamination)
         if n < needed or n_graphs - n < 2:
+            change = "raise" if n < needed else "lower"
             raise ValueError(
                 f"calibration=Split(fraction={self.fraction}) holds out {n} of {n_graphs} graphs, "
-                f"but contamination={contamination} needs at least {needed}, and training needs 2: "
-                f"{'raise' if n < needed else 'lower'} fraction, or use calibration='loo'"
+                f"but contamination={contamination or 'auto'} needs at least {needed}, and "
+                f"training needs 2: {change} fraction, or use calibration='loo'"
             )
         order = rng.permutation(n_graphs)
         return np.sort(order[:n]), np.sort(order[n:])

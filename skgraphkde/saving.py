@@ -13,6 +13,7 @@ from zipfile import ZIP_DEFLATED, is_zipfile
 
 from skgraphkde._utils import warn
 from skgraphkde._version import __version__
+from skgraphkde.graphs.batch import leaves_ids_out
 
 __all__ = ["InvalidFileError", "load"]
 
@@ -96,6 +97,7 @@ def dumped(detector: Any) -> bytes:
     """The contents of the file of a fitted detector, which can be read back."""
     import skops.io
 
+    token = leaves_ids_out.set(True)
     of_all = attrgetter("label_names", "edge_label_names", "graph_label_names")
     try:
         contents = skops.io.dumps(
@@ -113,6 +115,8 @@ def dumped(detector: Any) -> bytes:
             f"a file cannot hold what was fitted ({error}): make categories text before fit, as "
             "str(value) does"
         ) from error
+    finally:
+        leaves_ids_out.reset(token)
     return contents
 
 

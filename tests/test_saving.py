@@ -1,5 +1,6 @@
 """Files of fitted detectors: what is saved comes back, and files that are none are refused."""
 
+import copy
 import datetime
 import importlib
 import io
@@ -312,8 +313,13 @@ def test_a_file_is_replaced_in_one_step(fitted, path, monkeypatch):
 
 def test_a_file_has_no_ids_of_nodes(path):
     graphs = [nx.relabel_nodes(graph, lambda i: Fraction(i, 7)) for graph in PLAIN[0]]
-    GraphKDEDetector(views="density").fit(graphs).save(path)
+    fitted = GraphKDEDetector(views="density").fit(graphs)
+    fitted.save(path)
     assert skgraphkde.load(path).training_graphs_.node_ids is None
+    for copied in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
+        np.testing.assert_array_equal(
+            copied.training_graphs_.node_ids, fitted.training_graphs_.node_ids
+        )
 
 
 def test_errors_name_the_file_that_was_given(tmp_path):

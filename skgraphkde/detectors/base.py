@@ -332,7 +332,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         calibration, rng = self._calibration, check_random_state(self.random_state)
         share = None if self.contamination == "auto" else float(self.contamination)
         if isinstance(calibration, Split):
-            held_out, training = calibration.split(len(counted.distinct), share or 0.5, rng)
+            held_out, training = calibration.split(len(counted.distinct), share, rng)
             self._fit_batch(batch[counted.distinct[training]], rng)
             # All copies: a held-out graph with many copies is as frequent among new graphs.
             index = counted.normal[np.isin(counted.inverse, held_out)]

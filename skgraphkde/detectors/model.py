@@ -20,7 +20,7 @@ from skgraphkde.combination import (
 from skgraphkde.distances.base import FittedDistance
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.copies import sample_by_content
+from skgraphkde.graphs.copies import isomorphism_classes, sample_by_content
 from skgraphkde.graphs.problems import called
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.learned.contrastive import Contrastive
@@ -431,6 +431,10 @@ def fit_model(
         views = [*views, *_nearness(views, of_anomalies)]
     with during(*shares[4:]):
         scores = _leave_one_out(views, of_all, index)
+    if not are_all:  # a copy may be a reference, and another not: each has the lowest score of both
+        first = isomorphism_classes(graphs)
+        np.minimum.at(scores.T, first, scores.T)
+        scores = scores[:, first]
     weights = None
     if anomalies is not None:
         weights = _learned(views, scores, of_anomalies, index, judged)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Hashable, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -46,6 +47,8 @@ ARGUMENTS = (
     "names",
     "node_ids",
 )
+# Files hold no ids of nodes: these may be names of people, and of any class. Copies do.
+leaves_ids_out = ContextVar("leaves_ids_out", default=False)
 
 
 class Data(NamedTuple):
@@ -303,7 +306,8 @@ class GraphBatch:
     def __reduce__(self) -> tuple:
         # A file has an entry for each object: many names are one text.
         names = None if self.names is None else json.dumps(self.names)
-        return GraphBatch, (*(getattr(self, name) for name in ARGUMENTS[:-2]), names)
+        ids = None if leaves_ids_out.get() else self.node_ids
+        return GraphBatch, (*(getattr(self, name) for name in ARGUMENTS[:-2]), names, ids)
 
     def __len__(self) -> int:
         return self.n_graphs

@@ -337,6 +337,7 @@ def mmd(**parameters):
     [
         ({"contamination": 0.7}, "'contamination' parameter of GraphKDEDetector"),
         ({"calibration": "split"}, "holds out 2 of 25 graphs"),
+        ({"calibration": "split", "contamination": "auto"}, "contamination=auto needs at least 4"),
         ({"calibration": Split(1.0)}, "'fraction' parameter of Split"),
         ({"max_references": 1}, "The 'max_references' parameter of GraphKDEDetector"),
         ({"n_jobs": 0}, "The 'n_jobs' parameter of GraphKDEDetector"),

@@ -331,6 +331,12 @@ def test_each_training_graph_is_judged_by_the_others(sampled):
     assert "compared with the others: lower is odder" in report(sampled)
 
 
+def test_copies_have_one_score_whether_they_are_references_or_not():
+    graphs = [nx.gnm_random_graph(10 + i % 4, 15 + i % 5, seed=i) for i in range(30)]
+    scores = GraphKDEDetector(max_references=10).fit([*graphs, *graphs]).training_scores_
+    np.testing.assert_array_equal(scores[:30], scores[30:])
+
+
 def test_groups_are_those_of_the_references_by_their_places_in_the_list():
     odd = [nx.complete_graph(n) for n in (12, 13, 14, 15)]
     graphs = [*[nx.gnp_random_graph(12, 0.2, seed=s) for s in range(60)], *odd]
