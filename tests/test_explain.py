@@ -146,7 +146,8 @@ LONG = [ring(12, long=(3, 4))]
         (LONG, None, "len 50 of edge between 3 and 4; usually 1 to 1.2"),
         (RINGS.read(LONG), [[f"atom {i}" for i in LONG[0]]], "of edge between atom 3 and atom 4"),
         (RINGS.read(LONG), None, "of edge between 3 and 4"),
-        (pickle.loads(pickle.dumps(RINGS.read(LONG))), None, "of edge between 2 and 3"),
+        (pickle.loads(pickle.dumps(RINGS.read(LONG))), None, "of edge between 3 and 4"),
+        (RINGS.read(LONG).replace(node_ids=None), None, "of edge between 2 and 3"),
     ],
 )
 def test_nodes_are_called_by_their_ids(graphs, names, text):

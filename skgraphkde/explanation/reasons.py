@@ -434,7 +434,7 @@ class Profiles:
             at_nodes = np.flatnonzero(np.isin(source, index) | np.isin(target, index))
             about += tuple(f"odd edge {x}" for x in at_nodes)
         elif element == "edge":
-            about = tuple(f"odd edge {x}" for x in index) + about[len(names) :]
+            about += tuple(f"odd edge {x}" for x in index)
             if graph.directed and not category:
                 names, codes = (ways(graph, kind, counts, x, index) for x in (words, PLAIN))
             told = {texts[x] for x in index}

@@ -102,6 +102,8 @@ def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
             elif groups.categories:
                 kind = " of other kinds"
             fact = f"edge {noun}" if form == "mean" else f"{form}: {noun}{kind}"
+            if form == "count" and k < len(groups.categories):  # as a category never seen is told
+                fact = edge_words(schema.edge_categories, value, schema.words.edge)
             is_size = form == "count" and not groups.categories
             yield () if is_size else (form, noun, fact, "edge", kind, k)
         for _ in groups.names if groups.directed else ():  # of what comes in, which is the same
