@@ -580,7 +580,7 @@ class Checker:
                 low, high = quantiles(known)
                 if not low <= given <= high:
                     return f"{given} is outside {low} to {high}"
-                gap = re.search(rf"^({NUMBER}) {LIKE} have at most ({NUMBER}), or ({NUMBER})", why)
+                gap = re.search(rf" of ({NUMBER}) {LIKE} .* ({NUMBER}) and ({NUMBER})$", why)
                 if gap:
                     given_others = [x for x in known if x is not None]
                     below = max(x for x in given_others if x <= given)
@@ -748,8 +748,8 @@ Checker.PATTERNS = [
         Checker.extreme,
     ),
     (
-        rf"(?P<items>.+?) {WHERE}; (?P<why>{NUMBER} {LIKE} have at most {NUMBER}, or {NUMBER} "
-        "and more)",
+        rf"(?P<items>.+?) {WHERE}; (?P<why>no other of {NUMBER} {LIKE} lies between {NUMBER} and "
+        rf"{NUMBER})",
         Checker.extreme,
     ),
     (

@@ -332,7 +332,7 @@ class Numbers(View):
                 return Reason(names[0], "")
             (text, below), (text_, above) = (usual(own, end, end) for end in ends)
             text = f"{names[0]} {max(text, text_, key=len)} {where}"
-            range_ = f"{len(of_others)} {like} have at most {below}, or {above} and more"
+            range_ = f"no other of {len(of_others)} {like} lies between {below} and {above}"
         elif len(said) > 2:
             text = f"each of {len(said)} numbers {where} is usual"
             range_ = f"none of {len(others)} {like} has about the same"
