@@ -209,7 +209,8 @@ class Checker:
     def _words(self, data, names):
         """Categories of a node or an edge, as they are written together."""
         first = "label" if "label" in names else names[0]
-        is_plain = len(names) > 1 or first in (self.named, *self.schema.edge_categories)
+        is_plain = len(names) > 1 or first == self.named
+        is_plain &= first not in self.schema.edge_categories  # which have no words of their own
         is_word = is_plain and str(data.get(first)) not in ("True", "False", "None")
         head = str(data[first]) if is_word else said(data, first)
         rest = []

@@ -596,11 +596,16 @@ def compared_words(names: Sequence[str], value: Any) -> str:
         return text if is_word else category_text(names[0], value)
     of_names = dict(zip(names, value, strict=True))
     first = "label" if "label" in of_names else names[0]
-    head, others = compared_words([first], of_names.pop(first)), []
+    return compared_words([first], of_names.pop(first)) + _other_words(of_names)
+
+
+def _other_words(of_names: dict[str, Any]) -> str:
+    """Categories after the main one, in parentheses; "" without any."""
+    texts = []
     for name, x in of_names.items():
         yes_or_no = {"True": name, "False": f"not {name}"}
-        others.append(yes_or_no.get(str(x), category_text(name, x)))
-    return f"{head} ({', '.join(others)})"
+        texts.append(yes_or_no.get(str(x), category_text(name, x)))
+    return f" ({', '.join(texts)})" if texts else ""
 
 
 def edge_words(names: Sequence[str], value: Any, noun: str) -> str:
@@ -617,10 +622,22 @@ def edge_words(names: Sequence[str], value: Any, noun: str) -> str:
     --------
     >>> edge_words(["label"], "SINGLE", "bond"), edge_words(["via"], None, "link")
     ('single bond', 'link without via')
+    >>> edge_words(["paid"], "no", "link"), edge_words(["label", "slow"], ("next", True), "link")
+    ('paid=no link', "'next' (slow) link")
     """
     if value is None:
         return f"{noun} without {names[0]}"
-    return f"{with_bond(compared_words(names, value))} {noun}"
+    of_names = dict(zip(names, value if len(names) > 1 else [value], strict=True))
+    first = "label" if "label" in of_names else names[0]
+    head = edge_category(first, of_names.pop(first))
+    return f"{head}{_other_words(of_names)} {noun}"
+
+
+def edge_category(name: str, value: Any) -> str:
+    """One category of an edge: "via=mail", "single" for a bond; other labels are quoted."""
+    text = category_text(name, value)
+    is_plain = name != "label" or value is None or text[0] == "'" or re.match(BONDS, text, re.I)
+    return with_bond(text) if is_plain else f"'{text}'"
 
 
 def with_bond(text: str) -> str:

@@ -21,7 +21,7 @@ from skgraphkde.graphs.refinement import by_frequency
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
-from skgraphkde.views.categories import Vocabulary
+from skgraphkde.views.categories import Vocabulary, edge_category
 from skgraphkde.views.rows import Whitening, check_size, folds, winsorized
 
 # Categories that have a share of their own; the others are one.
@@ -276,7 +276,7 @@ class Statistics(View):
                 some = [
                     values[x] for x in np.unique(codes) if values[x] not in self.categories_[key]
                 ]
-                return f"{start}{listed([category_text(of, x) if of else x for x in some])}{end}"
+                return f"{start}{listed([_in_words(key, of, x) for x in some])}{end}"
         return name
 
     def _statistics(self, context: Context) -> list[Statistic]:
@@ -290,7 +290,7 @@ class Statistics(View):
             n, columns = len(known) + 1, codes_in(values, known, len(known))
             counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
-            things = [category_text(name, value) if name else value for value in known]
+            things = [_in_words(key, name, value) for value in known]
             for thing, share in zip([*things, f"a rare {name or key}"], shares.T, strict=True):
                 text, form = (f"{noun} ({thing})", "share") if noun else (thing, "fact")
                 yield Statistic(text, share, 1 / max(totals.mean(), 1), form)
@@ -462,6 +462,13 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
         once = np.ones(len(graphs), dtype=np.int64)
         key = f"pair with the same {vocabulary.names[i]}"
         yield key, "", "", codes_in(words, known), known, graph, once
+
+
+def _in_words(key: str, name: str, value: Any) -> str:
+    """A category of :func:`_categories`; a pair is one in words."""
+    if not name:
+        return value
+    return edge_category(name, value) if key.startswith("edge ") else category_text(name, value)
 
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:

@@ -61,7 +61,7 @@ def test_directions_categories_and_numbers():
         kinds = [kind for *_, kind in graph.edges(data="label")]
         for kind in set(kinds):
             share = kinds.count(kind) / len(kinds)
-            assert found[f"edges ({kind})"][i] == pytest.approx(share)
+            assert found[f"edges ('{kind}')"][i] == pytest.approx(share)
         with_data(graph, {"temp": lambda v: rng.choice([None, rng.normal(20, 3)]) if v else 20.0})
     found = table(graphs, schema=GraphSchema(node_numbers="temp", missing="indicate"))
     given_ = [[x for _, x in graph.nodes(data="temp") if x is not None] for graph in graphs]
