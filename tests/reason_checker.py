@@ -271,12 +271,12 @@ class Checker:
                 if x == v:
                     near[f"{self._words(graph.nodes[y], names)}{by}"] += 1
         into, out = (
-            " and ".join(f"{x} ({n} times)" if n > 1 else x for x, n in sorted(near.items()))
+            " and ".join(f"{n} times {x}" if n > 1 else x for x, n in sorted(near.items()))
             for near in (before, after)
         )
         others = f"with {into or 'nothing'} before and {out or 'nothing'} after it"
         if not self.directed:
-            others = f"linked only with {out}"
+            others = f"whose only neighbor{' is' if after.total() == 1 else 's are'} {out}"
         return f"{self._words(graph.nodes[v], names)} {others if into + out else 'without edges'}"
 
     def _pairs(self, graph):

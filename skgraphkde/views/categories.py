@@ -655,8 +655,8 @@ def edge_name(graphs: GraphBatch, code: int, start: str, end: str, noun: str) ->
 
 
 def with_times(things: Counter[str]) -> list[str]:
-    """Names of things by the alphabet, each with its number if there are several of it."""
-    return [f"{x} ({n} times)" if n > 1 else x for x, n in sorted(things.items())]
+    """Names of things by the alphabet, each after its number if there are several of it."""
+    return [f"{n} times {x}" if n > 1 else x for x, n in sorted(things.items())]
 
 
 def surrounding_names(graph: GraphBatch, nodes: list[str], words: Words) -> list[str]:
@@ -686,5 +686,6 @@ def surrounding_names(graph: GraphBatch, nodes: list[str], words: Words) -> list
         elif graph.directed:
             texts.append(f"{node} with {into or 'nothing'} before and {out or 'nothing'} after it")
         else:
-            texts.append(f"{node} linked only with {out}")
+            is_one = near[1].total() == 1
+            texts.append(f"{node} whose only neighbor{' is' if is_one else 's are'} {out}")
     return texts

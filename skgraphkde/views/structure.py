@@ -406,7 +406,7 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
             "log1p", "size", "degrees",
         ),
         Statistic(
-            f"pairs of {words.nodes} with a common neighbor that are linked themselves",
+            f"triangles (three {words.nodes} all linked) that the {words.edges} allow",
             n_closed / np.maximum(n_wedges, 1), node, "share", "statistics", "triangles",
         ),
         Statistic(

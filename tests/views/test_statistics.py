@@ -29,7 +29,7 @@ def structure_slow(graph):
         "average number of neighbors": np.mean(degrees),
         "how much numbers of neighbors differ among nodes": np.std(degrees),
         "most neighbors of one node": np.log1p(max(degrees)),
-        "pairs of nodes with a common neighbor that are linked themselves": nx.transitivity(graph),
+        "triangles (three nodes all linked) that the edges allow": nx.transitivity(graph),
         "number of separate pieces": np.log(n_components),
         "edges that close a loop": np.log1p(m - n + n_components),
         "nodes without neighbors": np.mean([d == 0 for d in degrees]),
