@@ -393,8 +393,10 @@ class Checker:
                 return f"{base} is in {n_owners} of {len(self.others)}"
         return None if self._listed(names) else "no names"
 
-    def rare(self, how, names, n=None):
+    def rare(self, how, names, n=None, kinds=None):
         listed = self._listed(names)
+        if kinds and "more" not in names and not int(kinds) == len(listed) < int(n):
+            return f"{n} edges of {kinds} kinds"
         told = {name for name, *_ in listed}
         count = sum(bool(told & self._edge_names(self.graph, *x)) for x in self.graph.edges)
         if n and "more" not in names and count != int(n):
@@ -418,7 +420,7 @@ class Checker:
         named = "node with |node |" + ("(?!)" if self.schema.edge_categories else "edge ")
         return self._counted(re.sub(f"^(?:{named})", "", names), False)
 
-    def new(self, names, n=None, have=None, total=None):
+    def new(self, names, n=None, have=None, total=None, kinds=None):
         """Names of new parts; ways of several edges are as many names."""
         if total and not 0 <= int(have) < int(total) == len(self.others):
             return f"{have} of {total}"
@@ -445,12 +447,14 @@ class Checker:
         if n:
             for u, v in self.graph.edges:
                 written = {self._edge_name(self.graph, u, v, names) for names in self.tables}
-                kinds = self._edge_kinds(self.graph.edges[u, v])
-                new = {x for x in kinds[: len(self.schema.edge_categories)] if x not in others}
-                if written & set(edges) or (kinds and (new or {kinds[-1]}) & set(edges)):
+                by = self._edge_kinds(self.graph.edges[u, v])
+                new = {x for x in by[: len(self.schema.edge_categories)] if x not in others}
+                if written & set(edges) or (by and (new or {by[-1]}) & set(edges)):
                     count += 1
-            if is_all and count != int(n):
-                return f"{n} edges are {count}"
+            n_kinds = len(set(edges))
+            told = str(n_kinds) if 1 < n_kinds < count else None
+            if is_all and (count, told) != (int(n), kinds):
+                return f"{n} edges of {kinds} kinds are {count} of {n_kinds}"
         return None
 
     # -- surroundings ------------------------------------------------------------------------------
@@ -548,7 +552,7 @@ class Checker:
             kinds = {own["kind of it"]}
             of_all = usually and usually + (f" in {like}" if like else "")
             stated = of_all or of_item
-            is_rare = bool(re.search(" less common | a rare ", f"{of_all} {of_item} {why}"))
+            is_rare = bool(re.search(" another rare ", f"{of_all} {of_item} {why}"))
             n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
             schema = self.schema
             has_kinds = schema.node_categories or schema.edge_categories or "with" in where
@@ -678,9 +682,10 @@ def _usually():
 
 LIKE = (
     r"(?:of its kind(?: \(.*\))?|nodes|edges|graphs|"
-    r"(?:(?:nodes|edges|graphs) )?(?:of less common kinds|with a rare \w+))"
+    r"(?:(?:nodes|edges|graphs) )?(?:of|with) this or another rare \w+)"
 )
 HAVE = r"(?:; (?P<have>\d+) of (?P<total>\d+) other graphs have something new, too)?"
+KINDS = r"(?: of (?P<kinds>\d+) kinds)?"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"
@@ -731,14 +736,14 @@ Checker.PATTERNS = [
         rf"{_usually()}",
         Checker.triangles,
     ),
-    (r"(?:(?P<n>\d+) edges )?(?P<how>rare|unusual): (?P<names>.+)", Checker.rare),
+    (rf"(?:(?P<n>\d+) edges{KINDS} )?(?P<how>rare|unusual): (?P<names>.+)", Checker.rare),
     (r"no (?P<names>.+ \(unlike .+\).*)", Checker.lacking),
     (
         rf"never seen in (?P<others>\d+) other graphs: (?P<what>.+) \(({OF}) nodes?\)",
         Checker.new_share,
     ),
     (rf"never seen: (?P<names>.+?){HAVE}", Checker.new),
-    (rf"(?P<n>\d+) edges never seen: (?P<names>.+?){HAVE}", Checker.new),
+    (rf"(?P<n>\d+) edges{KINDS} never seen: (?P<names>.+?){HAVE}", Checker.new),
     (
         rf"(?P<items>.+?) {WHERE}; {_usually()}"
         rf"(?: in (?P<like>\d+ {LIKE}))?",

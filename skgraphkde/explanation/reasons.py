@@ -444,7 +444,8 @@ class Profiles:
             told = {texts[x] for x in index}
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
-                start = f"{words.counted(n, 'edge')} never seen"
+                kinds = f" of {len(told)} kinds" if 1 < len(told) < n else ""
+                start = f"{words.counted(n, 'edge')}{kinds} never seen"
             names, codes = list(dict.fromkeys(names)), list(dict.fromkeys(codes))
         known, usual = self._known(i, j), ""
         if self.strengths[i, j] < WEAKEST and known.any():
@@ -467,6 +468,7 @@ class Profiles:
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())
             if len(index) > 1:
-                start = f"{self.words.counted(len(index), 'edge')} {start}"
+                kinds = f" of {len(n_of)} kinds" if 1 < len(n_of) < len(index) else ""
+                start = f"{self.words.counted(len(index), 'edge')}{kinds} {start}"
         what = listed([*dict.fromkeys(plain[x] for x in index)], LISTED)
         return Reason(what, start, "", *where, about, self._seen("in", n_of, i, kind))
