@@ -249,11 +249,22 @@ class Profiles:
         low, high = usual_range(known)
         form = self.properties.forms[j]
         is_missing = form == "share of nodes" and value == 0
+        if self.columns[j].what == "degrees" and not self._is_usual(i, 0):
+            is_missing = self._follows_from_size(i, j)
         if form in SHARES_OF_NODES:  # one of the usual number more or less is no news
             n_nodes = self.graphs.n_nodes_per_graph[i]
             least, most = usual_range(np.rint(known * self._sizes(i)[:, 0]))
             near = (1 - ROUNDING) / n_nodes * (least <= np.rint(value * n_nodes) <= most)
         return bool(low - near <= value <= high + near or is_missing)
+
+    def _follows_from_size(self, i: int, j: int) -> bool:
+        """True if as many nodes as usual have such degrees, or have not: a path has two ends."""
+        form, sizes = self.properties.forms[j], self._sizes(i)[:, 0]
+        values = np.append(self._known(i, j), self.values[i, j])
+        n_nodes = np.append(sizes, self.graphs.n_nodes_per_graph[i])
+        counts = np.rint(np.expm1(values) if form == "size of degrees" else values * n_nodes)
+        ranges = [(*usual_range(x[:-1]), x[-1]) for x in (counts, n_nodes - counts)]
+        return any(low <= own <= high for low, high, own in ranges)
 
     def _compared(self, i: int, j: int) -> tuple[float, np.ndarray, float]:
         """A property of a graph and of the references, as reasons write it, and its rounding."""
