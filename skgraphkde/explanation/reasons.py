@@ -208,7 +208,7 @@ class Profiles:
             # Nothing about a node is usual if it has a value that was never seen.
             odd = {v for x in found if x.kind == "new" for v in x.nodes}
             if any(x.endswith(" together") for x in about) and odd & {*reason.nodes}:
-                continue
+                reason = NONE
             if reason.text and 2 * len(about - stated) >= len(about):
                 stated |= about
                 found.append(self._ranked(j, reason, float(self.strengths[i, j])))

@@ -273,10 +273,11 @@ class Statistics(View):
         for key, noun, of, codes, values, *_ in _categories(graphs, self.vocabulary_):
             start, end = (f"{noun} (", ")") if noun else ("", "")
             if name == f"{start}a rare {of or key}{end}":
+                words = edge_category if key.startswith("edge ") else category_text
                 some = [
                     values[x] for x in np.unique(codes) if values[x] not in self.categories_[key]
                 ]
-                return f"{start}{listed([_in_words(key, of, x) for x in some])}{end}"
+                return f"{start}{listed([words(of, x) if of else x for x in some])}{end}"
         return name
 
     def _statistics(self, context: Context) -> list[Statistic]:
@@ -290,7 +291,8 @@ class Statistics(View):
             n, columns = len(known) + 1, codes_in(values, known, len(known))
             counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
-            things = [_in_words(key, name, value) for value in known]
+            words = edge_category if key.startswith("edge ") else category_text
+            things = [words(name, value) if name else value for value in known]
             for thing, share in zip([*things, f"a rare {name or key}"], shares.T, strict=True):
                 text, form = (f"{noun} ({thing})", "share") if noun else (thing, "fact")
                 yield Statistic(text, share, 1 / max(totals.mean(), 1), form)
@@ -462,13 +464,6 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
         once = np.ones(len(graphs), dtype=np.int64)
         key = f"pair with the same {vocabulary.names[i]}"
         yield key, "", "", codes_in(words, known), known, graph, once
-
-
-def _in_words(key: str, name: str, value: Any) -> str:
-    """A category of :func:`_categories`; a pair is one in words."""
-    if not name:
-        return value
-    return edge_category(name, value) if key.startswith("edge ") else category_text(name, value)
 
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:
