@@ -552,7 +552,7 @@ class Checker:
             kinds = {own["kind of it"]}
             of_all = usually and usually + (f" in {like}" if like else "")
             stated = of_all or of_item
-            is_rare = bool(re.search(" another rare ", f"{of_all} {of_item} {why}"))
+            is_rare = bool(re.search(" (a|another) rare ", f"{of_all} {of_item} {why}"))
             n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
             schema = self.schema
             has_kinds = schema.node_categories or schema.edge_categories or "with" in where
@@ -682,7 +682,7 @@ def _usually():
 
 LIKE = (
     r"(?:of its kind(?: \(.*\))?|nodes|edges|graphs|"
-    r"(?:(?:nodes|edges|graphs) )?(?:of|with) this or another rare \w+)"
+    r"(?:(?:nodes|edges|graphs) )?(?:of|with) (?:a|this or another) rare \w+)"
 )
 HAVE = r"(?:; (?P<have>\d+) of (?P<total>\d+) other graphs have something new, too)?"
 KINDS = r"(?: of (?P<kinds>\d+) kinds)?"

@@ -297,10 +297,10 @@ class Numbers(View):
         place, part = int(rows.elements[row]), rows.part
         like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
         if len(points.kinds):
-            rare = f"this or another rare {rows.category or 'kind'}"
-            rare = f"{'with' if rows.category else 'of'} {rare}"
+            rare = f"with a rare {rows.category}" if rows.category else "of a rare kind"
             kind = self._kind(graph, part, place) if len(told) == 1 else ""
-            rare = f"{like} {rare}" if len(told) == 1 else rare  # two lines are too short for all
+            if len(told) == 1:  # two lines are too short for all of that for each of several
+                rare = f"{like} {rare.replace(' a ', ' this or another ', 1)}"
             like = f"of its kind{kind}" if code else rare
         said, ranges = [], []
         for j in told:
