@@ -209,7 +209,8 @@ class Checker:
     def _words(self, data, names):
         """Categories of a node or an edge, as they are written together."""
         first = "label" if "label" in names else names[0]
-        is_plain = len(names) > 1 or first in (self.named, *self.schema.edge_categories)
+        is_plain = len(names) > 1 or first == self.named
+        is_plain &= first not in self.schema.edge_categories  # which have no words of their own
         is_word = is_plain and str(data.get(first)) not in ("True", "False", "None")
         head = str(data[first]) if is_word else said(data, first)
         rest = []
@@ -270,12 +271,12 @@ class Checker:
                 if x == v:
                     near[f"{self._words(graph.nodes[y], names)}{by}"] += 1
         into, out = (
-            " and ".join(f"{x} ({n} times)" if n > 1 else x for x, n in sorted(near.items()))
+            " and ".join(f"{n} times {x}" if n > 1 else x for x, n in sorted(near.items()))
             for near in (before, after)
         )
         others = f"with {into or 'nothing'} before and {out or 'nothing'} after it"
         if not self.directed:
-            others = f"linked only with {out}"
+            others = f"whose only neighbor{' is' if after.total() == 1 else 's are'} {out}"
         return f"{self._words(graph.nodes[v], names)} {others if into + out else 'without edges'}"
 
     def _pairs(self, graph):
@@ -392,8 +393,10 @@ class Checker:
                 return f"{base} is in {n_owners} of {len(self.others)}"
         return None if self._listed(names) else "no names"
 
-    def rare(self, how, names, n=None):
+    def rare(self, how, names, n=None, kinds=None):
         listed = self._listed(names)
+        if kinds and "more" not in names and not int(kinds) == len(listed) < int(n):
+            return f"{n} edges of {kinds} kinds"
         told = {name for name, *_ in listed}
         count = sum(bool(told & self._edge_names(self.graph, *x)) for x in self.graph.edges)
         if n and "more" not in names and count != int(n):
@@ -417,7 +420,7 @@ class Checker:
         named = "node with |node |" + ("(?!)" if self.schema.edge_categories else "edge ")
         return self._counted(re.sub(f"^(?:{named})", "", names), False)
 
-    def new(self, names, n=None, have=None, total=None):
+    def new(self, names, n=None, have=None, total=None, kinds=None):
         """Names of new parts; ways of several edges are as many names."""
         if total and not 0 <= int(have) < int(total) == len(self.others):
             return f"{have} of {total}"
@@ -444,12 +447,14 @@ class Checker:
         if n:
             for u, v in self.graph.edges:
                 written = {self._edge_name(self.graph, u, v, names) for names in self.tables}
-                kinds = self._edge_kinds(self.graph.edges[u, v])
-                new = {x for x in kinds[: len(self.schema.edge_categories)] if x not in others}
-                if written & set(edges) or (kinds and (new or {kinds[-1]}) & set(edges)):
+                by = self._edge_kinds(self.graph.edges[u, v])
+                new = {x for x in by[: len(self.schema.edge_categories)] if x not in others}
+                if written & set(edges) or (by and (new or {by[-1]}) & set(edges)):
                     count += 1
-            if is_all and count != int(n):
-                return f"{n} edges are {count}"
+            n_kinds = len(set(edges))
+            told = str(n_kinds) if 1 < n_kinds < count else None
+            if is_all and (count, told) != (int(n), kinds):
+                return f"{n} edges of {kinds} kinds are {count} of {n_kinds}"
         return None
 
     # -- surroundings ------------------------------------------------------------------------------
@@ -547,7 +552,7 @@ class Checker:
             kinds = {own["kind of it"]}
             of_all = usually and usually + (f" in {like}" if like else "")
             stated = of_all or of_item
-            is_rare = bool(re.search(" less common | a rare ", f"{of_all} {of_item} {why}"))
+            is_rare = bool(re.search(" (a|another) rare ", f"{of_all} {of_item} {why}"))
             n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
             schema = self.schema
             has_kinds = schema.node_categories or schema.edge_categories or "with" in where
@@ -580,7 +585,7 @@ class Checker:
                 low, high = quantiles(known)
                 if not low <= given <= high:
                     return f"{given} is outside {low} to {high}"
-                gap = re.search(rf"^({NUMBER}) {LIKE} have at most ({NUMBER}), or ({NUMBER})", why)
+                gap = re.search(rf" of ({NUMBER}) {LIKE} .* ({NUMBER}) and ({NUMBER})$", why)
                 if gap:
                     given_others = [x for x in known if x is not None]
                     below = max(x for x in given_others if x <= given)
@@ -677,9 +682,10 @@ def _usually():
 
 LIKE = (
     r"(?:of its kind(?: \(.*\))?|nodes|edges|graphs|"
-    r"(?:(?:nodes|edges|graphs) )?(?:of less common kinds|with a rare \w+))"
+    r"(?:(?:nodes|edges|graphs) )?(?:of|with) (?:a|this or another) rare \w+)"
 )
 HAVE = r"(?:; (?P<have>\d+) of (?P<total>\d+) other graphs have something new, too)?"
+KINDS = r"(?: of (?P<kinds>\d+) kinds)?"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"
@@ -730,14 +736,14 @@ Checker.PATTERNS = [
         rf"{_usually()}",
         Checker.triangles,
     ),
-    (r"(?:(?P<n>\d+) edges )?(?P<how>rare|unusual): (?P<names>.+)", Checker.rare),
+    (rf"(?:(?P<n>\d+) edges{KINDS} )?(?P<how>rare|unusual): (?P<names>.+)", Checker.rare),
     (r"no (?P<names>.+ \(unlike .+\).*)", Checker.lacking),
     (
         rf"never seen in (?P<others>\d+) other graphs: (?P<what>.+) \(({OF}) nodes?\)",
         Checker.new_share,
     ),
     (rf"never seen: (?P<names>.+?){HAVE}", Checker.new),
-    (rf"(?P<n>\d+) edges never seen: (?P<names>.+?){HAVE}", Checker.new),
+    (rf"(?P<n>\d+) edges{KINDS} never seen: (?P<names>.+?){HAVE}", Checker.new),
     (
         rf"(?P<items>.+?) {WHERE}; {_usually()}"
         rf"(?: in (?P<like>\d+ {LIKE}))?",
@@ -748,8 +754,8 @@ Checker.PATTERNS = [
         Checker.extreme,
     ),
     (
-        rf"(?P<items>.+?) {WHERE}; (?P<why>{NUMBER} {LIKE} have at most {NUMBER}, or {NUMBER} "
-        "and more)",
+        rf"(?P<items>.+?) {WHERE}; (?P<why>no other of {NUMBER} {LIKE} lies between {NUMBER} and "
+        rf"{NUMBER})",
         Checker.extreme,
     ),
     (

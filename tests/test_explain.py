@@ -47,6 +47,7 @@ def test_what_reasons_are_about_does_not_depend_on_the_words_of_the_user():
     ("bonds", "what", "reason"),
     [
         (["SINGLE", "TRIPLE", "DOUBLE"], "triple edge", "never seen: triple link"),
+        (["SINGLE", "next", "DOUBLE"], "'next' edge", "never seen: 'next' link"),
         (
             ["SINGLE"] * 3,
             "double edge C - C",
@@ -202,7 +203,7 @@ def said_of(detector, graph):
     [
         ("no approval", "no node with step=approve (unlike 60 of 60 other graphs)"),
         ("another relation", "never seen: via=hand"),
-        ("slow", "wait 60 of mail edge from 0 (receive) to 1 (check); usually "),
+        ("slow", "wait 60 of via=mail edge from 0 (receive) to 1 (check); usually "),
         ("slow everywhere", "average wait of edges (via=mail): 6.02; usually "),
     ],
 )
@@ -296,7 +297,7 @@ TWO_NEW, IN_TURN, IN_ORDER = [(0, 2), (3, 5)], [(0, 2), (2, 0)], [(0, 2), (2, 3)
         ),
         (MAIL, mail(60, via="ODD", mode="m"), OF_MAIL, "never seen: via=ODD$", "^$"),
         (MAIL, mail(60, via="ODD", mode="NEW"), OF_MAIL, "never seen: via=ODD$", "^$"),
-        (MAIL, mail(60, via="a", mode="n"), OF_MAIL, r"never seen: a \(mode=n\) edge$", "^$"),
+        (MAIL, mail(60, via="a", mode="n"), OF_MAIL, r"never seen: via=a \(mode=n\) edge$", "^$"),
         (LINES, triples(1, nx.Graph, TWO_NEW), {}, "2 edges never seen: a - z$", "^$"),
         (ARROWS, triples(1, nx.DiGraph, IN_TURN), {}, "2 edges never seen: a -> z -> a$", "^$"),
         (
@@ -407,7 +408,7 @@ def test_an_edge_is_named_once_and_a_category_by_its_name_if_it_is_not_the_main_
     detector = fitted_to(known, node_categories=both, edge_categories="rel")
     said = explain(detector, [graph(99, odd=True)], n_reasons=9)["reason"]
     assert said[said.str.contains("edges never seen: ")].tolist() == [
-        "3 edges never seen: old edge f -> c, old edge g -> a, old edge g -> b",
+        "3 edges never seen: rel=old edge f -> c, rel=old edge g -> a, rel=old edge g -> b",
     ]
     assert said[0] == "never seen: rel=NEW"
     assert not said.str.contains("old edge after it").any()  # surroundings of what is told

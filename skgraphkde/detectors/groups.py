@@ -6,6 +6,7 @@ references that would be far from everything if each of them were alone.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -252,9 +253,14 @@ def _statistics_words(model: GraphModel, statistics: Statistics | None, members:
     low, high = np.nanquantile(known, USUAL, axis=0, method="nearest")
     is_odd = (own > high).all(axis=0) | (own < low).all(axis=0)
     if not is_odd.any():
-        return "no single thing of their own, only many small ones together"
+        return "only many small things together, no single one"
     standardized = _metric(statistics, len(statistics.table_)).standardized(own)
     j = int(np.where(is_odd, abs(standardized).min(axis=0), -1.0).argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]
     name, form = statistics.named(j, model.references[members]), statistics.forms_[j]
-    return Reason(name, *in_words(name, form, ends, known[:, j], " to ")).text
+    text, usual = in_words(name, form, ends, known[:, j], " to ")
+    # So that it follows "all have".
+    text = re.sub(r"^number of (.+): (?!1$)(.+)$", r"\2 \1", text)
+    much = "much" if ends[0] > high[j] else "little"
+    text = re.sub(r"^how much (.+) (differs?) among", rf"\1 that \2 {much} among", text)
+    return Reason(name, text, usual).text

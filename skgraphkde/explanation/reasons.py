@@ -205,6 +205,10 @@ class Profiles:
         for j in order.tolist():
             reason = say(i, j, stated)
             about = {self.properties.same.get(x, x) for x in reason.about or (reason.what,)}
+            # Nothing about a node is usual if it has a value that was never seen.
+            odd = {v for x in found if x.kind == "new" for v in x.nodes}
+            if any(x.endswith(" together") for x in about) and odd & {*reason.nodes}:
+                reason = NONE
             if reason.text and 2 * len(about - stated) >= len(about):
                 stated |= about
                 found.append(self._ranked(j, reason, float(self.strengths[i, j])))
@@ -245,11 +249,22 @@ class Profiles:
         low, high = usual_range(known)
         form = self.properties.forms[j]
         is_missing = form == "share of nodes" and value == 0
+        if self.columns[j].what == "degrees" and not self._is_usual(i, 0):
+            is_missing = self._follows_from_size(i, j)
         if form in SHARES_OF_NODES:  # one of the usual number more or less is no news
             n_nodes = self.graphs.n_nodes_per_graph[i]
             least, most = usual_range(np.rint(known * self._sizes(i)[:, 0]))
             near = (1 - ROUNDING) / n_nodes * (least <= np.rint(value * n_nodes) <= most)
         return bool(low - near <= value <= high + near or is_missing)
+
+    def _follows_from_size(self, i: int, j: int) -> bool:
+        """True if as many nodes as usual have such degrees, or have not: a path has two ends."""
+        form, sizes = self.properties.forms[j], self._sizes(i)[:, 0]
+        values = np.append(self._known(i, j), self.values[i, j])
+        n_nodes = np.append(sizes, self.graphs.n_nodes_per_graph[i])
+        counts = np.rint(np.expm1(values) if form == "size of degrees" else values * n_nodes)
+        ranges = [(*usual_range(x[:-1]), x[-1]) for x in (counts, n_nodes - counts)]
+        return any(low <= own <= high for low, high, own in ranges)
 
     def _compared(self, i: int, j: int) -> tuple[float, np.ndarray, float]:
         """A property of a graph and of the references, as reasons write it, and its rounding."""
@@ -440,7 +455,8 @@ class Profiles:
             told = {texts[x] for x in index}
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
-                start = f"{words.counted(n, 'edge')} never seen"
+                kinds = f" of {len(told)} kinds" if 1 < len(told) < n else ""
+                start = f"{words.counted(n, 'edge')}{kinds} never seen"
             names, codes = list(dict.fromkeys(names)), list(dict.fromkeys(codes))
         known, usual = self._known(i, j), ""
         if self.strengths[i, j] < WEAKEST and known.any():
@@ -463,6 +479,7 @@ class Profiles:
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())
             if len(index) > 1:
-                start = f"{self.words.counted(len(index), 'edge')} {start}"
+                kinds = f" of {len(n_of)} kinds" if 1 < len(n_of) < len(index) else ""
+                start = f"{self.words.counted(len(index), 'edge')}{kinds} {start}"
         what = listed([*dict.fromkeys(plain[x] for x in index)], LISTED)
         return Reason(what, start, "", *where, about, self._seen("in", n_of, i, kind))

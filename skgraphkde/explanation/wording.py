@@ -22,10 +22,10 @@ from skgraphkde.graphs.schema import FittedSchema
 from skgraphkde.views.categories import (
     CategoryCounts,
     compared_words,
+    edge_category,
     edge_name,
     edge_words,
     surrounding_names,
-    with_bond,
 )
 
 # Characters of a reason: two lines. The rest opens.
@@ -97,8 +97,7 @@ def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
             kind = ""
             if k < len(groups.categories):
                 values = value if len(schema.edge_categories) > 1 else (value,)
-                kinds = map(category_text, schema.edge_categories, values)
-                kind = f" ({with_bond(', '.join(kinds))})"
+                kind = f" ({', '.join(map(edge_category, schema.edge_categories, values))})"
             elif groups.categories:
                 kind = " of other kinds"
             fact = f"edge {noun}" if form == "mean" else f"{form}: {noun}{kind}"

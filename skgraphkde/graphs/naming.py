@@ -154,41 +154,15 @@ def legible(value: Any) -> str:
     return text if any(map(str.isalnum, text)) and not is_quoted else f"'{text}'"
 
 
-def category_words(names: Sequence[str], value: Any) -> str:
-    """The category of a node or an edge, or its categories, in words.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the categories.
-    value : object
-        A tuple if there are several names.
-
-    Examples
-    --------
-    >>> category_words(["label"], "N")
-    'N'
-    >>> category_words(["label", "charge", "ring", "aromatic"], ("N", 1, True, False))
-    'N (charge=1, ring)'
-    >>> category_words(["activity", "who"], ("pay", "Ann"))
-    'activity=pay (who=Ann)'
-    """
-    if len(names) == 1:
-        return f"no {names[0]}" if value is None else legible(value)
-    found = dict(zip(names, value, strict=True))
-    first = "label" if "label" in found else names[0]
-    head, others = category_text(first, found.pop(first)), []
-    for name, x in found.items():
-        if str(x) != "False":
-            others.append(name if str(x) == "True" else category_text(name, x))
-    return f"{head} ({', '.join(others)})" if others else head
+def category_word(name: str, value: Any) -> str:
+    """The value of a category without its name, such as "pump"; "no kind" for None."""
+    return f"no {name}" if value is None else legible(value)
 
 
 def category_text(name: str, value: Any) -> str:
     """One category and its name, such as "kind=pump", or the label alone; "no kind" for None."""
-    if value is None:
-        return f"no {name}"
-    return legible(value) if name == "label" else f"{name}={legible(value)}"
+    text = category_word(name, value)
+    return text if value is None or name == "label" else f"{name}={text}"
 
 
 def category_verb(name: str, value: Any) -> str:

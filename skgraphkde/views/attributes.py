@@ -297,9 +297,10 @@ class Numbers(View):
         place, part = int(rows.elements[row]), rows.part
         like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
         if len(points.kinds):
-            rare = f"with a rare {rows.category}" if rows.category else "of less common kinds"
+            rare = f"with a rare {rows.category}" if rows.category else "of a rare kind"
             kind = self._kind(graph, part, place) if len(told) == 1 else ""
-            rare = f"{like} {rare}" if len(told) == 1 else rare  # two lines are too short for all
+            if len(told) == 1:  # two lines are too short for all of that for each of several
+                rare = f"{like} {rare.replace(' a ', ' this or another ', 1)}"
             like = f"of its kind{kind}" if code else rare
         said, ranges = [], []
         for j in told:
@@ -332,7 +333,7 @@ class Numbers(View):
                 return Reason(names[0], "")
             (text, below), (text_, above) = (usual(own, end, end) for end in ends)
             text = f"{names[0]} {max(text, text_, key=len)} {where}"
-            range_ = f"{len(of_others)} {like} have at most {below}, or {above} and more"
+            range_ = f"no other of {len(of_others)} {like} lies between {below} and {above}"
         elif len(said) > 2:
             text = f"each of {len(said)} numbers {where} is usual"
             range_ = f"none of {len(others)} {like} has about the same"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from skgraphkde._utils import progress
 from skgraphkde.features import values_in_use
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import Words, category_text, category_words
+from skgraphkde.graphs.naming import Words, category_text, category_word
 from skgraphkde.graphs.refinement import factorize, hash64, messages, refined
 from skgraphkde.graphs.schema import PARTS
 
@@ -198,7 +198,7 @@ class Vocabulary:
     ) -> list[str]:
         """The steps of pairs of nodes with the same value of the category `i`, in words."""
         name, codes = self.names[self.step], np.asarray(graphs.labels)
-        steps = [category_words([name], x) for x in graphs.values_by_category("node")[name]]
+        steps = [category_word(name, x) for x in graphs.values_by_category("node")[name]]
         found = []
         for ends in zip(codes[first], codes[second], strict=True):
             both = " and ".join(sorted(steps[code] for code in ends))
@@ -571,7 +571,16 @@ def places(graph: GraphBatch, part: str, index: np.ndarray) -> tuple[tuple, tupl
     return tuple(dict.fromkeys(x for pair in listed for x in pair))[:LISTED], tuple(listed[:LISTED])
 
 
-def compared_words(names: Sequence[str], value: Any) -> str:
+def _main_words(name: str, value: Any) -> str:
+    """The category by which something is called; with its name, if it is no word."""
+    text = category_word(name, value)
+    is_word = text not in ("True", "False") and any(map(str.isalpha, text))
+    return text if is_word else category_text(name, value)
+
+
+def compared_words(
+    names: Sequence[str], value: Any, main: Callable[[str, Any], str] = _main_words
+) -> str:
     """The categories of what is compared with others, in words that say what is false, too.
 
     Parameters
@@ -580,6 +589,8 @@ def compared_words(names: Sequence[str], value: Any) -> str:
         Of the categories.
     value : object
         A tuple if there are several names.
+    main : callable
+        Words for the first category, or for the label.
 
     Examples
     --------
@@ -590,17 +601,13 @@ def compared_words(names: Sequence[str], value: Any) -> str:
     >>> compared_words(["activity"], "pay")
     'pay'
     """
-    if len(names) == 1:
-        text = category_words(names, value)
-        is_word = text not in ("True", "False") and any(x.isalpha() for x in text)
-        return text if is_word else category_text(names[0], value)
-    of_names = dict(zip(names, value, strict=True))
+    of_names = dict(zip(names, value if len(names) > 1 else [value], strict=True))
     first = "label" if "label" in of_names else names[0]
-    head, others = compared_words([first], of_names.pop(first)), []
+    head, others = main(first, of_names.pop(first)), []
     for name, x in of_names.items():
         yes_or_no = {"True": name, "False": f"not {name}"}
         others.append(yes_or_no.get(str(x), category_text(name, x)))
-    return f"{head} ({', '.join(others)})"
+    return f"{head} ({', '.join(others)})" if others else head
 
 
 def edge_words(names: Sequence[str], value: Any, noun: str) -> str:
@@ -617,10 +624,19 @@ def edge_words(names: Sequence[str], value: Any, noun: str) -> str:
     --------
     >>> edge_words(["label"], "SINGLE", "bond"), edge_words(["via"], None, "link")
     ('single bond', 'link without via')
+    >>> edge_words(["paid"], "no", "link"), edge_words(["label", "slow"], ("next", True), "link")
+    ('paid=no link', "'next' (slow) link")
     """
     if value is None:
         return f"{noun} without {names[0]}"
-    return f"{with_bond(compared_words(names, value))} {noun}"
+    return f"{compared_words(names, value, edge_category)} {noun}"
+
+
+def edge_category(name: str, value: Any) -> str:
+    """One category of an edge: "via=mail", "single" for a bond; other labels are quoted."""
+    text = category_text(name, value)
+    is_plain = name != "label" or value is None or text[0] == "'" or re.match(BONDS, text, re.I)
+    return with_bond(text) if is_plain else f"'{text}'"
 
 
 def with_bond(text: str) -> str:
@@ -638,8 +654,8 @@ def edge_name(graphs: GraphBatch, code: int, start: str, end: str, noun: str) ->
 
 
 def with_times(things: Counter[str]) -> list[str]:
-    """Names of things by the alphabet, each with its number if there are several of it."""
-    return [f"{x} ({n} times)" if n > 1 else x for x, n in sorted(things.items())]
+    """Names of things by the alphabet, each after its number if there are several of it."""
+    return [f"{n} times {x}" if n > 1 else x for x, n in sorted(things.items())]
 
 
 def surrounding_names(graph: GraphBatch, nodes: list[str], words: Words) -> list[str]:
@@ -669,5 +685,6 @@ def surrounding_names(graph: GraphBatch, nodes: list[str], words: Words) -> list
         elif graph.directed:
             texts.append(f"{node} with {into or 'nothing'} before and {out or 'nothing'} after it")
         else:
-            texts.append(f"{node} linked only with {out}")
+            is_one = near[1].total() == 1
+            texts.append(f"{node} whose only neighbor{' is' if is_one else 's are'} {out}")
     return texts

@@ -21,7 +21,7 @@ from skgraphkde.graphs.refinement import by_frequency
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
-from skgraphkde.views.categories import Vocabulary
+from skgraphkde.views.categories import Vocabulary, edge_category
 from skgraphkde.views.rows import Whitening, check_size, folds, winsorized
 
 # Categories that have a share of their own; the others are one.
@@ -273,10 +273,11 @@ class Statistics(View):
         for key, noun, of, codes, values, *_ in _categories(graphs, self.vocabulary_):
             start, end = (f"{noun} (", ")") if noun else ("", "")
             if name == f"{start}a rare {of or key}{end}":
+                words = edge_category if key.startswith("edge ") else category_text
                 some = [
                     values[x] for x in np.unique(codes) if values[x] not in self.categories_[key]
                 ]
-                return f"{start}{listed([category_text(of, x) if of else x for x in some])}{end}"
+                return f"{start}{listed([words(of, x) if of else x for x in some])}{end}"
         return name
 
     def _statistics(self, context: Context) -> list[Statistic]:
@@ -290,7 +291,8 @@ class Statistics(View):
             n, columns = len(known) + 1, codes_in(values, known, len(known))
             counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
-            things = [category_text(name, value) if name else value for value in known]
+            words = edge_category if key.startswith("edge ") else category_text
+            things = [words(name, value) if name else value for value in known]
             for thing, share in zip([*things, f"a rare {name or key}"], shares.T, strict=True):
                 text, form = (f"{noun} ({thing})", "share") if noun else (thing, "fact")
                 yield Statistic(text, share, 1 / max(totals.mean(), 1), form)
@@ -406,7 +408,7 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
             "log1p", "size", "degrees",
         ),
         Statistic(
-            f"pairs of {words.nodes} with a common neighbor that are linked themselves",
+            f"triangles (three {words.nodes} all linked) that the {words.edges} allow",
             n_closed / np.maximum(n_wedges, 1), node, "share", "statistics", "triangles",
         ),
         Statistic(

@@ -253,4 +253,6 @@ def test_a_number_that_is_next_to_others_is_no_reason():
     assert view.reason(one, far, np.zeros(40), context_of(one)).text == ""
     odd = one.replace(attributes=np.full_like(one.attributes, 14.0), schema=batch.schema)
     told = view.reason(odd, far, np.zeros(40), context_of(odd)).text
-    assert re.fullmatch(r"ms 14 of node 0.*; 400 of its kind have at most 11, or 20 and more", told)
+    assert re.fullmatch(
+        r"ms 14 of node 0.*; no other of 400 of its kind lies between 11 and 20", told
+    )

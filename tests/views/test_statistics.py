@@ -29,7 +29,7 @@ def structure_slow(graph):
         "average number of neighbors": np.mean(degrees),
         "how much numbers of neighbors differ among nodes": np.std(degrees),
         "most neighbors of one node": np.log1p(max(degrees)),
-        "pairs of nodes with a common neighbor that are linked themselves": nx.transitivity(graph),
+        "triangles (three nodes all linked) that the edges allow": nx.transitivity(graph),
         "number of separate pieces": np.log(n_components),
         "edges that close a loop": np.log1p(m - n + n_components),
         "nodes without neighbors": np.mean([d == 0 for d in degrees]),
@@ -61,7 +61,7 @@ def test_directions_categories_and_numbers():
         kinds = [kind for *_, kind in graph.edges(data="label")]
         for kind in set(kinds):
             share = kinds.count(kind) / len(kinds)
-            assert found[f"edges ({kind})"][i] == pytest.approx(share)
+            assert found[f"edges ('{kind}')"][i] == pytest.approx(share)
         with_data(graph, {"temp": lambda v: rng.choice([None, rng.normal(20, 3)]) if v else 20.0})
     found = table(graphs, schema=GraphSchema(node_numbers="temp", missing="indicate"))
     given_ = [[x for _, x in graph.nodes(data="temp") if x is not None] for graph in graphs]
