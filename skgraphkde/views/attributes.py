@@ -64,6 +64,27 @@ class _Rows(NamedTuple):
     elements: np.ndarray  # (n_rows,), the nodes, the arcs, or the graphs
 
 
+class _Odd(NamedTuple):
+    """The row of a graph that is farthest from those of the references, and what it is told by."""
+
+    rows: _Rows
+    element: int  # the node, the arc, or the graph of the row
+    values: np.ndarray  # (n_numbers,)
+    others: np.ndarray  # (n_others, n_numbers), of references, of the same kind
+    low: np.ndarray  # (n_numbers,), the ends of their usual range
+    high: np.ndarray
+    is_missing: np.ndarray  # (n_numbers,)
+    is_odd: np.ndarray  # (n_numbers,), beyond the usual range, or missing where none is
+    scale: np.ndarray  # (n_numbers,)
+    has_kind: bool  # False for the less common kinds, which are one
+    has_kinds: bool  # False if all rows are compared
+
+    def said(self, names: Sequence[str], text: str, range_: str = "") -> Reason:
+        """A reason that is about some of the numbers."""
+        about = tuple(f"{self.rows.part} {name}" for name in names)
+        return Reason(", ".join(names), text, range_, about=about)
+
+
 class Numbers(View):
     """The node, edge or graph whose numbers together are least like those of any reference.
 
@@ -275,75 +296,99 @@ class Numbers(View):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The node, edge or graph and its numbers, see :meth:`View.reason`."""
+        odd = self._oddest(graph, unusual)
+        where = self._where(graph, odd.rows, odd.element, node_names)
+        if odd.is_odd.any():
+            said = self._out_of_range(graph, odd, where, unusual.own)
+        elif odd.is_missing.any():
+            names = [odd.rows.names[j] for j in np.flatnonzero(odd.is_missing)]
+            said = odd.said(names, f"{' and '.join(names)} missing {where}", "usually given")
+        elif len(odd.values) == 1:
+            said = self._in_a_gap(graph, odd, where)
+        else:
+            said = self._together(graph, odd, where)
+        nodes, edges = places(graph, odd.rows.part, np.array([odd.element]))
+        return said._replace(nodes=nodes, edges=edges)
+
+    def _oddest(self, graph: GraphBatch, unusual: Property) -> _Odd:
+        """The row of a graph that is farthest from those of the references, and these."""
         rows, all_rows = self._rows(graph)[unusual.place], self._reference_rows[unusual.place]
         fold = -1 if unusual.own < 0 else int(self._folds[1][unusual.own])
-        points, words = self._points_without(unusual.place, fold), graph.schema.words
+        points = self._points_without(unusual.place, fold)
         row = int(points.distances(rows.values, rows.kinds).argmax())
         values, [code] = rows.values[row], points.codes_of(rows.kinds[row : row + 1])
         is_other = all_rows.graph != unusual.own
         others = all_rows.values[is_other & (points.codes_of(all_rows.kinds) == code)]
         low, high = np.array([usual_range(column) for column in others.T]).T
-        may_lack = np.isnan(all_rows.values[is_other]).any(axis=0)
-        is_missing = np.isnan(values)
+        is_missing, may_lack = np.isnan(values), np.isnan(all_rows.values[is_other]).any(axis=0)
         is_odd = np.where(is_missing, ~may_lack, ~((low <= values) & (values <= high)))
-        told = np.flatnonzero(is_odd if is_odd.any() else ~is_odd).tolist()
-        if len(told) > 1 and not (is_odd | is_missing).any():  # the two least seen together
-            apart = np.nan_to_num(np.abs(others - values) / points.scale[: len(values)], nan=np.inf)
-            pairs = map(list, combinations(told, 2))
-            two = max(pairs, key=lambda two: np.hypot(*apart[:, two].T).min())
-            distances = np.hypot(*apart[:, two].T)
-            if len(told) == 2 or distances.min() >= FAR_APART:
-                told, nearest = two, others[distances.argmin()]
-        place, part = int(rows.elements[row]), rows.part
-        like = getattr(words, f"{part}s")  # with all of which it is compared, if no kind is common
-        if len(points.kinds):
-            rare = f"with a rare {rows.category}" if rows.category else "of a rare kind"
-            kind = self._kind(graph, part, place) if len(told) == 1 else ""
-            if len(told) == 1:  # two lines are too short for all of that for each of several
-                rare = f"{like} {rare.replace(' a ', ' this or another ', 1)}"
-            like = f"of its kind{kind}" if code else rare
-        said, ranges = [], []
+        numbers = values, others, low, high, is_missing, is_odd, points.scale[: len(values)]
+        return _Odd(rows, int(rows.elements[row]), *numbers, bool(code), bool(len(points.kinds)))
+
+    def _out_of_range(self, graph: GraphBatch, odd: _Odd, where: str, own: int) -> Reason:
+        """The numbers beyond the usual range, and those that are missing where others have all."""
+        told, names, said, ranges = np.flatnonzero(odd.is_odd).tolist(), [], [], []
+        like = self._like(graph, odd, is_one=len(told) == 1)
+        n_known = len(self.references_) - (own >= 0)
         for j in told:
-            own, known_range = usual(values[j], low[j], high[j])
-            known_range = f"usually {known_range}"
+            number, range_ = usual(odd.values[j], odd.low[j], odd.high[j])
+            range_ = f"usually {range_}"
             if len(told) == 1:
-                own, known_range = usually(values[j], others[:, j])
-            if not code or self._finer(part):
-                known_range += f" in {np.count_nonzero(~np.isnan(others[:, j]))} {like}"
-            said.append(f"{rows.names[j]} {'missing' if is_missing[j] else own}")
-            never = (
-                f"never so in {len(self.references_) - (unusual.own >= 0):,} other {words.graphs}"
-            )
-            ranges.append(never if is_missing[j] else known_range)
-        where, names = self._where(graph, rows, place, node_names), [rows.names[j] for j in told]
-        about, range_ = tuple(f"{part} {name}" for name in names), ""
-        if is_odd.any() and len(said) == 1:
-            text, range_ = f"{said[0]} {where}", ranges[0]
-        elif is_odd.any():
-            both = (f"{own} ({known})" for own, known in zip(said, ranges, strict=True))
-            text = f"{', '.join(both)} {where}"
-        elif is_missing[told].any():
-            names = [rows.names[j] for j in np.flatnonzero(is_missing).tolist()]
-            text, range_ = f"{' and '.join(names)} missing {where}", "usually given"
-            about = tuple(f"{part} {name}" for name in names)
-        elif len(said) == 1:
-            [own], of_others = values, others[~np.isnan(others)]
-            ends = of_others[of_others <= own].max(), of_others[of_others >= own].min()
-            if np.isclose(own, [*ends, *low, *high], ALIKE).any():
-                return Reason(names[0], "")
-            (text, below), (text_, above) = (usual(own, end, end) for end in ends)
-            text = f"{names[0]} {max(text, text_, key=len)} {where}"
-            range_ = f"no other of {len(of_others)} {like} lies between {below} and {above}"
-        elif len(said) > 2:
-            text = f"each of {len(said)} numbers {where} is usual"
-            range_ = f"none of {len(others)} {like} has about the same"
-            about = (f"{part}s together",)
-        else:
-            text = f"{' with '.join(said)} {where}: each is usual, both together are not"
-            near = " with ".join(f"{rows.names[j]} {number(nearest[j])}" for j in told)
-            range_, about = f"nearest of {len(others)} {like}: {near}", (f"{part}s together",)
-        at = places(graph, part, np.array([place]))
-        return Reason(", ".join(names), text, range_, *at, about)
+                number, range_ = usually(odd.values[j], odd.others[:, j])
+            if not odd.has_kind or self._finer(odd.rows.part):
+                range_ += f" in {np.count_nonzero(~np.isnan(odd.others[:, j]))} {like}"
+            if odd.is_missing[j]:
+                never = f"never so in {n_known:,} other {graph.schema.words.graphs}"
+                number, range_ = "missing", never
+            names.append(odd.rows.names[j])
+            said.append(f"{names[-1]} {number}")
+            ranges.append(range_)
+        if len(told) == 1:
+            return odd.said(names, f"{said[0]} {where}", ranges[0])
+        both = (f"{number} ({range_})" for number, range_ in zip(said, ranges, strict=True))
+        return odd.said(names, f"{', '.join(both)} {where}")
+
+    def _in_a_gap(self, graph: GraphBatch, odd: _Odd, where: str) -> Reason:
+        """One number of the usual range, and its neighbors on both sides."""
+        [own], [name], others = odd.values, odd.rows.names, odd.others[~np.isnan(odd.others)]
+        ends = others[others <= own].max(), others[others >= own].min()
+        if np.isclose(own, [*ends, *odd.low, *odd.high], ALIKE).any():
+            return Reason(name, "")
+        (text, below), (text_, above) = (usual(own, end, end) for end in ends)
+        like = self._like(graph, odd, is_one=True)
+        range_ = f"no other of {len(others)} {like} lies between {below} and {above}"
+        return odd.said([name], f"{name} {max(text, text_, key=len)} {where}", range_)
+
+    def _together(self, graph: GraphBatch, odd: _Odd, where: str) -> Reason:
+        """Several usual numbers; of these the two least seen together, if they are far apart."""
+        apart = np.nan_to_num(np.abs(odd.others - odd.values) / odd.scale, nan=np.inf)
+        pairs = [list(two) for two in combinations(range(len(odd.values)), 2)]
+        two = max(pairs, key=lambda two: np.hypot(*apart[:, two].T).min())
+        distances = np.hypot(*apart[:, two].T)
+        all_names, n_others = odd.rows.names, len(odd.others)
+        like, about = self._like(graph, odd, is_one=False), (f"{odd.rows.part}s together",)
+        if len(pairs) > 1 and distances.min() < FAR_APART:
+            text = f"each of {len(all_names)} numbers {where} is usual"
+            range_ = f"none of {n_others} {like} has about the same"
+            return Reason(", ".join(all_names), text, range_, about=about)
+        nearest, names = odd.others[distances.argmin()], [all_names[j] for j in two]
+        said = (f"{all_names[j]} {usual(odd.values[j], odd.low[j], odd.high[j])[0]}" for j in two)
+        near = " with ".join(f"{all_names[j]} {number(nearest[j])}" for j in two)
+        text = f"{' with '.join(said)} {where}: each is usual, both together are not"
+        range_ = f"nearest of {n_others} {like}: {near}"
+        return Reason(", ".join(names), text, range_, about=about)
+
+    def _like(self, graph: GraphBatch, odd: _Odd, *, is_one: bool) -> str:
+        """What numbers are compared with: all nodes, edges or graphs, or those of a kind."""
+        part, category = odd.rows.part, odd.rows.category
+        all_of_part = getattr(graph.schema.words, f"{part}s")
+        if not odd.has_kinds:
+            return all_of_part
+        if odd.has_kind:  # two lines are too short for the kind of each of several
+            return f"of its kind{self._kind(graph, part, odd.element) if is_one else ''}"
+        which = "a" if not is_one else "this or another"
+        rare = f"with {which} rare {category}" if category else f"of {which} rare kind"
+        return f"{all_of_part} {rare}" if is_one else rare
 
     def _where(
         self, graph: GraphBatch, rows: _Rows, place: int, node_names: Sequence[Any] | None
