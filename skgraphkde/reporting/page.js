@@ -128,8 +128,9 @@ function show() {
       if (!isNested) button.setAttribute("aria-pressed", String(found.size === 1 && found.has(button.value)));
     }
   }
-  const n = verdicts.size;
-  save.textContent = n ? `Save ${n} verdict${n > 1 ? "s" : ""}` : "Save verdicts (none is marked)";
+  const known = given.size ? "new " : "";
+  const n = [...nameOf.values()].filter((name) => verdicts.get(name) !== given.get(name)).length;
+  save.textContent = n ? `Save ${n} ${known}verdict${n > 1 ? "s" : ""}` : `Save verdicts (none is ${known || "marked"})`;
   save.disabled = !n;
 }
 

@@ -51,6 +51,8 @@ DIFFERENCES = 10
 FLAGGED_BY_FENCE = (0.02, 0.05)
 # The outer fence of a box plot is so many interquartile ranges below the first quartile (Tukey).
 OUTER = 3.0
+# Fewer known graphs cannot show what is usual.
+FEW = 20
 # A graph that has risen is among so many, and so many are named at the top of the page.
 HIGH, RISEN = 25, 5
 # Ignored attributes that are named, at most.
@@ -88,7 +90,7 @@ class Row(NamedTuple):
     is_selected: bool = False
     rank: int = 0  # of its score; 1 is the lowest
     given: str = ""  # the verdict of people
-    place: int = 0  # its rank among the graphs without a verdict, if it has risen
+    place: int = 0  # its rank among the graphs without a verdict
     risen_from: int = 0  # the same on the page before; 0 if it has not risen
     members: tuple = ()  # of a row of several graphs
     start: str = ""  # of the names of all graphs, a folder or a file
@@ -266,14 +268,19 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
     rates = FLAGGED_BY_FENCE
     if calibration.contamination is not None:
         rates = (max(calibration.contamination, least),) * 2
-    found = [row for row in rows if row.judged.is_anomaly and not row.given]
-    anomalies = [row.judged.score for row in found]
+    unknown = [row for row in rows if not row.given]
+    found = [row for row in unknown if row.judged.is_anomaly]
     first, third = np.quantile([row.judged.score for row in rows], (0.25, 0.75))
+    lowest = first - OUTER * (third - first)
+    n, far = len(unknown), {row.number for row in found if row.judged.score < lowest}
     return {
-        "chance": (math.floor(rates[0] * len(rows)), math.ceil(rates[1] * len(rows) - 1e-9)),
-        "n_anomalies": len(anomalies),
-        "n_given": sum(row.judged.is_anomaly and bool(row.given) for row in rows),
-        "n_far": sum(score < first - OUTER * (third - first) for score in anomalies),
+        "chance": (math.floor(rates[0] * n), math.ceil(rates[1] * n - 1e-9)),
+        "n_anomalies": len(found),
+        "n_given": sum(row.given == "anomaly" for row in rows),
+        "n_unknown": n,
+        "n_far": len(far),
+        "far": far,
+        "few": FEW,
         "n_selected": sum(row.is_selected for row in rows),
         "n_graphs": len(rows),
         "rates": rates,
@@ -344,7 +351,11 @@ def _with_selection(graphs: list[Row], alpha: float, verdicts: np.ndarray) -> li
     both = zip(graphs, selected.tolist(), given, strict=True)
     rows = [row._replace(is_selected=x, given=verdict) for row, x, verdict in both]
     rows.sort(key=lambda row: (row.judged.decision, row.number))
-    return [row._replace(rank=rank) for rank, row in enumerate(rows, 1)]
+    places = np.cumsum([not row.given for row in rows]).tolist()
+    return [
+        row._replace(rank=i, place=place)
+        for i, (row, place) in enumerate(zip(rows, places, strict=True), 1)
+    ]
 
 
 def _score_format(scores: np.ndarray, offset: float) -> str:
