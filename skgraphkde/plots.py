@@ -70,6 +70,8 @@ IN_ROW, LOWER = 5, 0.25
 LARGEST_NODE, SMALL_NODE, CHARACTERS = 14.0, 10.0, 14
 # Of labels, in points.
 FONT, SMALLEST_FONT = 6.5, 4.5
+# The brightness of a color by its red, green and blue, and that below which digits are white.
+LUMA, DARK = (0.299, 0.587, 0.114), 0.52
 # How far the first, second, ... edge from one node to another bends, as a share of its length.
 BENDS = [f"arc3,rad={0.06 + 0.12 * i:.2f}" for i in range(9)]
 # Of a molecule, in pixels: an inch, the longest bond, and the radius of a ring around an atom.
@@ -141,7 +143,8 @@ def plot_scores(
         edges = np.concatenate([lowest - width * np.array([2, 1]), edges])
     ax = _open_axes(ax)
     for rows, label, color, _ in _groups(y, len(scores)):
-        shown, label = np.maximum(scores[rows], edges[0]), f"{label} ({rows.sum()})"
+        shown = np.where(is_far, edges[0], scores)[rows]
+        label = f"{label} ({rows.sum()})"
         ax.hist(shown, edges.tolist(), label=label, color=color, alpha=0.65)
     if offset is not None:
         ax.axvline(offset, color="black", linestyle="--", label="threshold")
@@ -581,7 +584,9 @@ def _draw_part(
     above, side = (0.0, "center") if are_long or not labels else (diameter / 2 + 2, "bottom")
     for number, node in enumerate(numbered, 1):
         if node in graph:
-            style = {"va": side, "fontweight": "bold", "fontsize": FONT}
+            is_dark = not above and colors is not None and colors[node, :3] @ LUMA < DARK
+            style = {"va": side, "color": "white" if is_dark else "black"}
+            style |= {"fontweight": "bold", "fontsize": FONT}
             _write(ax, str(number), positions[node], above, **style)
 
 

@@ -144,7 +144,8 @@ class UsualGraphs:
         for part, noun in (("node", words.nodes), ("edge", words.edges)):
             n, n_of_other = (int(getattr(x, f"n_{part}s_per_graph")[0]) for x in (graph, other))
             place = named.find(f"\n{words.counted(n, part)}")
-            found.append((place, Difference(noun, str(n), str(n_of_other))))
+            if n != n_of_other or place >= 0:
+                found.append((place, Difference(noun, str(n), str(n_of_other))))
             for i, name in enumerate(getattr(graph.schema, f"{part}_columns")):
                 place = place_in(named, name)
                 if place >= 0:
@@ -152,7 +153,7 @@ class UsualGraphs:
                     what, ends = f"{shown(name)} of {noun}", map(_range, pair)
                     ranges, means = zip(*ends, strict=True)
                     found.append((place, Difference(what, *ranges)))
-                    if means != ranges:
+                    if means != ranges and means[0] != means[1]:
                         found.append((place, Difference(f"average {what}", *means)))
         (data,) = data_of(graph)
         for name, value in data.items():

@@ -41,7 +41,7 @@ from skgraphkde.reporting.comparison import (
     place_in,
     set_apart,
 )
-from skgraphkde.reporting.nodes import FULL, Colors, colors_of, named_nodes, usual_share
+from skgraphkde.reporting.nodes import FULL, Colors, colors_of, named_nodes, told, usual_share
 
 # Rows of the table, at most: the oddest.
 ROWS = 10_000
@@ -139,7 +139,9 @@ class Detail(NamedTuple):
     """What a click on a row says of a graph that is drawn."""
 
     colors: Colors
-    lines: list[tuple[str, str]]  # nodes, and the numbers of the reasons that point at them
+    lines: dict[tuple[str, str], list[int]]  # nodes and their reasons, and numbers in the picture
+    edges: Sequence[tuple[int, int]]  # those that reasons name
+    is_whole: bool  # no reason says anything of nodes or edges of some kind
     smiles: str  # "" if it is no molecule
     usual: int = -1  # the position of the nearest usual graph; -1 if no other graph is usual
     usual_name: str = ""
@@ -307,6 +309,7 @@ def _method(detector: BaseGraphDetector) -> dict[str, Any]:
         "is_sample": is_kde and len(detector.model_.references) < detector.model_.n_training_graphs,
         "n_confirmed": [int((detector.verdicts_ == x).sum()) if is_kde else 0 for x in (-1, 1)],
         "full": FULL,
+        "told": told,
         "alike_size": SIZE,
         "same_size": SAME_SIZE,
         "n_differences": DIFFERENCES,
@@ -424,15 +427,22 @@ def _details(
     details, drawings = {}, dict[str, str]()
     for number, graph, ids in progress(drawn):
         row, names = rows[number], list(range(graph.n_nodes) if ids is None else ids)
-        judged = row.judged
-        colors, named = colors_of(detector, graph, judged, share), named_nodes(graph, names, judged)
-        numbered = list(named) or colors.deepest[:LARGEST]
-        marks = {"marked": judged.edges, "outlined": list(named), "numbered": numbered}
+        reasons = told(row.judged)
+        colors = colors_of(detector, graph, row.judged, share)
+        named = named_nodes(graph, names, reasons)
+        edges = list(dict.fromkeys(edge for reason in reasons for edge in reason.edges))
+        numbered = list(named)
+        if not named and colors.values is not None and np.ptp(colors.values) > 0:
+            numbered = colors.deepest[:LARGEST]
+        marks = {"marked": edges, "outlined": list(named), "numbered": numbered}
         drawings[f"graph {number}"] = pictures.graph_picture(graph, looks, colors, **marks)
-        said = "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in judged.unusual or judged.reasons)
+        said = "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in reasons)
         called = _called(graph, names, numbered, said, looks["category"])
-        lines = [(x, ", ".join(map(str, named.get(i, ())))) for i, x in called.items()]
-        detail = Detail(colors, lines, shown(smiles_of(graph), LONGEST))
+        lines: dict[tuple[str, str], list[int]] = {}
+        for i, (node, text) in enumerate(called.items(), 1):
+            lines.setdefault((text, ", ".join(map(str, named.get(node, ())))), []).append(i)
+        is_whole = not edges and not _names_kinds(graph, said)
+        detail = Detail(colors, lines, edges, is_whole, shown(smiles_of(graph), LONGEST))
         if usual is not None:
             detail = _compared(detail, usual, graph, row, said, known_names)
             known = f"known {detail.usual}"
@@ -449,6 +459,16 @@ def _edge_categories(references: GraphBatch) -> list[Any]:
         return []
     frequent = np.argsort(-np.bincount(references.edge_labels), kind="stable")
     return [references.edge_label_names[code] for code in frequent]
+
+
+def _names_kinds(graph: GraphBatch, said: str) -> bool:
+    """True if reasons name a category of nodes or edges that the graph has."""
+    for part in ("node", "edge"):
+        for values in graph.values_by_category(part).values():
+            codes = np.unique(np.asarray(graph.data(part).labels)).tolist()
+            if any(place_in(said, str(values[code])) >= 0 for code in codes):
+                return True
+    return False
 
 
 def _called(
@@ -483,7 +503,7 @@ def _compared(
         return detail
     name = str(known_names[reference] if known_names else "").removeprefix(row.start)
     name = shown(name, BRIEF) or f"known graph {reference}"
-    return Detail(*detail[:3], reference, name, lacks, usual.differences(graph, reference, said))
+    return Detail(*detail[:5], reference, name, lacks, usual.differences(graph, reference, said))
 
 
 def _packed(contents: dict[str, Any]) -> str:
