@@ -143,9 +143,10 @@ def plot_scores(
         edges = np.concatenate([lowest - width * np.array([2, 1]), edges])
     ax = _open_axes(ax)
     for rows, label, color, _ in _groups(y, len(scores)):
-        shown = np.where(is_far, edges[0], scores)[rows]
-        label = f"{label} ({rows.sum()})"
-        ax.hist(shown, edges.tolist(), label=label, color=color, alpha=0.65)
+        ax.hist(
+            np.where(is_far, edges[0], scores)[rows], edges.tolist(),
+            label=f"{label} ({rows.sum()})", color=color, alpha=0.65,
+        )  # fmt: skip
     if offset is not None:
         ax.axvline(offset, color="black", linestyle="--", label="threshold")
     ax.margins(y=0.12)
@@ -215,9 +216,7 @@ def plot_map(
     y = _check_target(y, scores)
     scaling = KernelPCA(2, kernel="precomputed", eigen_solver="arpack", random_state=0)
     left, up = smacof(D, init=scaling.fit_transform(-0.5 * D**2), n_init=1)[0].T
-    classes = y
-    if y is None and offset is not None:
-        classes = np.where(scores < offset, -1, 1)
+    classes = y if y is not None or offset is None else np.where(scores < offset, -1, 1)
     values = np.maximum(scores, lowest_shown(scores, offset, y))
     # The lowest score is not white.
     shades: Style = {
@@ -585,9 +584,10 @@ def _draw_part(
     for number, node in enumerate(numbered, 1):
         if node in graph:
             is_dark = not above and colors is not None and colors[node, :3] @ LUMA < DARK
-            style = {"va": side, "color": "white" if is_dark else "black"}
-            style |= {"fontweight": "bold", "fontsize": FONT}
-            _write(ax, str(number), positions[node], above, **style)
+            _write(
+                ax, str(number), positions[node], above, va=side, fontweight="bold", fontsize=FONT,
+                color="white" if is_dark else "black",
+            )  # fmt: skip
 
 
 def _edges_between(batch: GraphBatch, nodes: np.ndarray) -> pd.DataFrame:

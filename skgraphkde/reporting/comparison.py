@@ -161,10 +161,11 @@ class UsualGraphs:
                 line = Difference(shown(name), value, self.data[reference][name])
                 found.append((place_in(named, name), line))
         (counts,), others = self._counts(graph), self.counts[reference]
-        differ = [x for x in counts | others if counts[x] != others[x]]
+        differ = (x for x in counts | others if counts[x] != others[x])
         # A count of 3 and one of 0 differ more than counts of 13 and 10.
-        differ.sort(key=lambda x: -abs(counts[x] - others[x]) / (counts[x] + others[x]) ** 0.5)
-        for thing in differ:
+        for thing in sorted(
+            differ, key=lambda x: -abs(counts[x] - others[x]) / (counts[x] + others[x]) ** 0.5
+        ):
             place, text = place_in(named, thing.text.removesuffix(f" ({words.edges})")), thing.text
             is_lacking = not counts[thing] and thing in self.common
             if place < 0 and thing.ends and not all(counts[Thing(x)] for x in thing.ends):

@@ -90,8 +90,7 @@ def colors_of(
 
 def told(judged: Judgement) -> list[RankedReason]:
     """The reasons that the page lists: the unusual ones, or else weak ones."""
-    weak = [x for x in judged.reasons if x.strength > 0 or judged.is_anomaly]
-    return judged.unusual or (weak if judged.why else [])
+    return judged.unusual or [x for x in judged.reasons if x.strength > 0 or judged.is_anomaly]
 
 
 def named_nodes(

@@ -51,8 +51,6 @@ DIFFERENCES = 10
 FLAGGED_BY_FENCE = (0.02, 0.05)
 # The outer fence of a box plot is so many interquartile ranges below the first quartile (Tukey).
 OUTER = 3.0
-# Fewer known graphs cannot show what is usual.
-FEW = 20
 # A graph that has risen is among so many, and so many are named at the top of the page.
 HIGH, RISEN = 25, 5
 # Ignored attributes that are named, at most.
@@ -140,8 +138,6 @@ class Detail(NamedTuple):
 
     colors: Colors
     lines: dict[tuple[str, str], list[int]]  # nodes and their reasons, and numbers in the picture
-    edges: Sequence[tuple[int, int]]  # those that reasons name
-    is_whole: bool  # no reason says anything of nodes or edges of some kind
     smiles: str  # "" if it is no molecule
     usual: int = -1  # the position of the nearest usual graph; -1 if no other graph is usual
     usual_name: str = ""
@@ -273,8 +269,8 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
     unknown = [row for row in rows if not row.given]
     found = [row for row in unknown if row.judged.is_anomaly]
     first, third = np.quantile([row.judged.score for row in rows], (0.25, 0.75))
-    lowest = first - OUTER * (third - first)
-    n, far = len(unknown), {row.number for row in found if row.judged.score < lowest}
+    n, lowest = len(unknown), first - OUTER * (third - first)
+    far = {row.number for row in found if row.judged.score < lowest}
     return {
         "chance": (math.floor(rates[0] * n), math.ceil(rates[1] * n - 1e-9)),
         "n_anomalies": len(found),
@@ -282,7 +278,6 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
         "n_unknown": n,
         "n_far": len(far),
         "far": far,
-        "few": FEW,
         "n_selected": sum(row.is_selected for row in rows),
         "n_graphs": len(rows),
         "rates": rates,
@@ -334,9 +329,8 @@ def _table(rows: list[Row], groups: list[tuple[np.ndarray, str]]) -> pd.DataFram
         }
         for row in rows
     ]
-    table = pd.DataFrame(lines)
-    table["group"] = group_numbers(groups, len(rows))[[row.number for row in rows]]
-    return table
+    numbers = group_numbers(groups, len(rows))[[row.number for row in rows]]
+    return pd.DataFrame(lines).assign(group=numbers)
 
 
 def _inert(text: str | None) -> str | None:
@@ -346,10 +340,8 @@ def _inert(text: str | None) -> str | None:
 
 def _with_selection(graphs: list[Row], alpha: float, verdicts: np.ndarray) -> list[Row]:
     """All rows, the lowest scores first, with what is selected and the verdicts of people."""
-    selected = np.zeros(len(graphs), dtype=bool)
-    p_values = [row.judged.p_value for row in graphs]
-    if None not in p_values:
-        selected = discoveries(np.array(p_values), alpha)
+    p_values = np.array([row.judged.p_value for row in graphs])
+    selected = discoveries(p_values, alpha) if None not in p_values else np.zeros(len(graphs), bool)
     given = [{-1: "anomaly", 0: "", 1: "normal"}[int(verdict)] for verdict in verdicts]
     both = zip(graphs, selected.tolist(), given, strict=True)
     rows = [row._replace(is_selected=x, given=verdict) for row, x, verdict in both]
@@ -431,9 +423,8 @@ def _details(
         colors = colors_of(detector, graph, row.judged, share)
         named = named_nodes(graph, names, reasons)
         edges = list(dict.fromkeys(edge for reason in reasons for edge in reason.edges))
-        numbered = list(named)
-        if not named and colors.values is not None and np.ptp(colors.values) > 0:
-            numbered = colors.deepest[:LARGEST]
+        # Where all have one color, none is deeper.
+        numbered = list(named or colors.deepest[: LARGEST * (len(np.unique(colors.values)) > 1)])
         marks = {"marked": edges, "outlined": list(named), "numbered": numbered}
         drawings[f"graph {number}"] = pictures.graph_picture(graph, looks, colors, **marks)
         said = "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in reasons)
@@ -441,8 +432,7 @@ def _details(
         lines: dict[tuple[str, str], list[int]] = {}
         for i, (node, text) in enumerate(called.items(), 1):
             lines.setdefault((text, ", ".join(map(str, named.get(node, ())))), []).append(i)
-        is_whole = not edges and not _names_kinds(graph, said)
-        detail = Detail(colors, lines, edges, is_whole, shown(smiles_of(graph), LONGEST))
+        detail = Detail(colors, lines, shown(smiles_of(graph), LONGEST))
         if usual is not None:
             detail = _compared(detail, usual, graph, row, said, known_names)
             known = f"known {detail.usual}"
@@ -459,16 +449,6 @@ def _edge_categories(references: GraphBatch) -> list[Any]:
         return []
     frequent = np.argsort(-np.bincount(references.edge_labels), kind="stable")
     return [references.edge_label_names[code] for code in frequent]
-
-
-def _names_kinds(graph: GraphBatch, said: str) -> bool:
-    """True if reasons name a category of nodes or edges that the graph has."""
-    for part in ("node", "edge"):
-        for values in graph.values_by_category(part).values():
-            codes = np.unique(np.asarray(graph.data(part).labels)).tolist()
-            if any(place_in(said, str(values[code])) >= 0 for code in codes):
-                return True
-    return False
 
 
 def _called(
@@ -503,7 +483,7 @@ def _compared(
         return detail
     name = str(known_names[reference] if known_names else "").removeprefix(row.start)
     name = shown(name, BRIEF) or f"known graph {reference}"
-    return Detail(*detail[:5], reference, name, lacks, usual.differences(graph, reference, said))
+    return Detail(*detail[:3], reference, name, lacks, usual.differences(graph, reference, said))
 
 
 def _packed(contents: dict[str, Any]) -> str:

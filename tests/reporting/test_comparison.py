@@ -109,8 +109,11 @@ def test_differences_are_those_of_the_graphs(fitted, graphs):
         what: tuple(map(str, pair)) for what, pair in expected.items()
     }
     assert [x.what for x in found[:2]] == ["vendor", "total"]
-    again = UsualGraphs(fitted).differences(fitted.read([one]), 1, "nodes\n9 nodes; usually")
-    assert again[0] == ("nodes", "9", "9")  # which a reason names
+    assert UsualGraphs(fitted).differences(fitted.read([one]), 1, "nodes\n9 nodes; 1")[0] == (
+        "nodes",
+        "9",
+        "9",
+    )
 
 
 def test_numbers_that_reasons_name_are_compared():
