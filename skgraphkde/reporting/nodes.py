@@ -34,11 +34,6 @@ class Colors(NamedTuple):
     vmax: float | None = None
 
     @property
-    def differ(self) -> bool:
-        """True if there is more than one color."""
-        return self.values is not None and bool(np.ptp(self.values) > 0)
-
-    @property
     def deepest(self) -> list[int]:
         """The nodes that set the graph apart, the deepest color first."""
         if self.values is None:

@@ -424,9 +424,11 @@ def _details(
         named = named_nodes(graph, names, reasons)
         edges = list(dict.fromkeys(edge for reason in reasons for edge in reason.edges))
         # Where all have one color, none is deeper.
-        numbered = list(named or colors.deepest[: LARGEST * colors.differ])
-        marks = {"marked": edges, "outlined": list(named), "numbered": numbered}
-        drawings[f"graph {number}"] = pictures.graph_picture(graph, looks, colors, **marks)
+        is_told = len(np.unique(np.asarray(colors.values))) > 1
+        numbered = list(named or colors.deepest[: LARGEST * is_told])
+        drawings[f"graph {number}"] = pictures.graph_picture(
+            graph, looks, colors, marked=edges, outlined=list(named), numbered=numbered
+        )
         said = "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in reasons)
         called = _called(graph, names, numbered, said, looks["category"])
         lines: dict[tuple[str, str], list[int]] = {}
