@@ -70,6 +70,8 @@ IN_ROW, LOWER = 5, 0.25
 LARGEST_NODE, SMALL_NODE, CHARACTERS = 14.0, 10.0, 14
 # Of labels, in points.
 FONT, SMALLEST_FONT = 6.5, 4.5
+# The brightness of a color by its red, green and blue, and that below which digits are white.
+LUMA, DARK = (0.299, 0.587, 0.114), 0.52
 # How far the first, second, ... edge from one node to another bends, as a share of its length.
 BENDS = [f"arc3,rad={0.06 + 0.12 * i:.2f}" for i in range(9)]
 # Of a molecule, in pixels: an inch, the longest bond, and the radius of a ring around an atom.
@@ -141,8 +143,10 @@ def plot_scores(
         edges = np.concatenate([lowest - width * np.array([2, 1]), edges])
     ax = _open_axes(ax)
     for rows, label, color, _ in _groups(y, len(scores)):
-        shown, label = np.maximum(scores[rows], edges[0]), f"{label} ({rows.sum()})"
-        ax.hist(shown, edges.tolist(), label=label, color=color, alpha=0.65)
+        ax.hist(
+            np.where(is_far, edges[0], scores)[rows], edges.tolist(),
+            label=f"{label} ({rows.sum()})", color=color, alpha=0.65,
+        )  # fmt: skip
     if offset is not None:
         ax.axvline(offset, color="black", linestyle="--", label="threshold")
     ax.margins(y=0.12)
@@ -212,9 +216,7 @@ def plot_map(
     y = _check_target(y, scores)
     scaling = KernelPCA(2, kernel="precomputed", eigen_solver="arpack", random_state=0)
     left, up = smacof(D, init=scaling.fit_transform(-0.5 * D**2), n_init=1)[0].T
-    classes = y
-    if y is None and offset is not None:
-        classes = np.where(scores < offset, -1, 1)
+    classes = y if y is not None or offset is None else np.where(scores < offset, -1, 1)
     values = np.maximum(scores, lowest_shown(scores, offset, y))
     # The lowest score is not white.
     shades: Style = {
@@ -581,8 +583,11 @@ def _draw_part(
     above, side = (0.0, "center") if are_long or not labels else (diameter / 2 + 2, "bottom")
     for number, node in enumerate(numbered, 1):
         if node in graph:
-            style = {"va": side, "fontweight": "bold", "fontsize": FONT}
-            _write(ax, str(number), positions[node], above, **style)
+            is_dark = not above and colors is not None and colors[node, :3] @ LUMA < DARK
+            _write(
+                ax, str(number), positions[node], above, va=side, fontweight="bold", fontsize=FONT,
+                color="white" if is_dark else "black",
+            )  # fmt: skip
 
 
 def _edges_between(batch: GraphBatch, nodes: np.ndarray) -> pd.DataFrame:

@@ -68,13 +68,14 @@ def test_every_graph_is_in_a_bar():
         ([-9.5, 0, 0, 2, 2], {"y": [1, 1, -1, -1, -1]}, []),  # a median of -4.75
         ([-50, 3, 3, 3], {}, []),  # nothing to scale by
         ([-50, 0, 0, 2, 2], {"offset": -1.5}, ["1 further left: -50"]),  # which the bars reach
+        ([-50, -9.6, -9.4, 0, 0, 0, 2, 2], {"offset": -1.5}, ["2 further left: -50 to -9.6"]),
     ],
 )
 def test_the_axis_of_scores_ends_where_the_docstring_says(scores, options, tail):
     ax = plot_scores(scores, **options)
     assert [x for x in legend(ax) if "further left" in x] == tail
     assert not written(ax)  # no text over bars or the threshold
-    assert not tail or sum(bars[0] for bars in heights(ax)) == 1  # a bar of its own
+    assert not tail or sum(heights(ax))[:2].tolist() == [int(tail[0][0]), 0]  # a bar of its own
 
 
 # -- the map ---------------------------------------------------------------------------------------
@@ -231,13 +232,13 @@ def test_weights_are_widths():
 
 def test_marks_are_where_they_belong():
     graph = nx.relabel_nodes(nx.cycle_graph(5), "n{}".format)
-    ax = drawn(graph, marked=[(2, 1)], outlined=[3, 4], numbered=[2, 0])
+    ax = drawn(graph, [9, 0, 1, 0, 0], marked=[(2, 1)], outlined=[3, 4], numbered=[2, 0])
     points = np.asarray(nodes_of(ax).get_offsets())
     broad, _, _ = [x for x in ax.collections if type(x).__name__ == "LineCollection"]
     assert {tuple(x) for x in broad.get_segments()[0]} == {tuple(x) for x in points[[1, 2]]}
     assert np.flatnonzero(np.array(nodes_of(ax).get_linewidth()) > 2).tolist() == [3, 4]
-    numbers = {text.get_text(): text.xy for text in ax.texts}
-    np.testing.assert_array_equal([numbers["1"], numbers["2"]], points[[2, 0]])
+    numbers = {text.get_text(): (*text.xy, text.get_color()) for text in ax.texts}
+    assert numbers == {"1": (*points[2], "black"), "2": (*points[0], "white")}
 
 
 def test_long_labels_are_below_the_nodes_and_dollars_are_dollars():

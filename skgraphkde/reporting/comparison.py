@@ -144,7 +144,8 @@ class UsualGraphs:
         for part, noun in (("node", words.nodes), ("edge", words.edges)):
             n, n_of_other = (int(getattr(x, f"n_{part}s_per_graph")[0]) for x in (graph, other))
             place = named.find(f"\n{words.counted(n, part)}")
-            found.append((place, Difference(noun, str(n), str(n_of_other))))
+            if n != n_of_other or place >= 0:
+                found.append((place, Difference(noun, str(n), str(n_of_other))))
             for i, name in enumerate(getattr(graph.schema, f"{part}_columns")):
                 place = place_in(named, name)
                 if place >= 0:
@@ -152,7 +153,7 @@ class UsualGraphs:
                     what, ends = f"{shown(name)} of {noun}", map(_range, pair)
                     ranges, means = zip(*ends, strict=True)
                     found.append((place, Difference(what, *ranges)))
-                    if means != ranges:
+                    if means != ranges and means[0] != means[1]:
                         found.append((place, Difference(f"average {what}", *means)))
         (data,) = data_of(graph)
         for name, value in data.items():
@@ -160,10 +161,11 @@ class UsualGraphs:
                 line = Difference(shown(name), value, self.data[reference][name])
                 found.append((place_in(named, name), line))
         (counts,), others = self._counts(graph), self.counts[reference]
-        differ = [x for x in counts | others if counts[x] != others[x]]
+        differ = (x for x in counts | others if counts[x] != others[x])
         # A count of 3 and one of 0 differ more than counts of 13 and 10.
-        differ.sort(key=lambda x: -abs(counts[x] - others[x]) / (counts[x] + others[x]) ** 0.5)
-        for thing in differ:
+        for thing in sorted(
+            differ, key=lambda x: -abs(counts[x] - others[x]) / (counts[x] + others[x]) ** 0.5
+        ):
             place, text = place_in(named, thing.text.removesuffix(f" ({words.edges})")), thing.text
             is_lacking = not counts[thing] and thing in self.common
             if place < 0 and thing.ends and not all(counts[Thing(x)] for x in thing.ends):

@@ -11,6 +11,7 @@ import numpy as np
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.contributions import shares_of
+from skgraphkde.explanation.reasons import RankedReason
 from skgraphkde.explanation.results import Judgement
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.reporting.comparison import place_in
@@ -87,7 +88,14 @@ def colors_of(
     return Colors(np.where(is_new, new_from, known), novelty.radius)
 
 
-def named_nodes(graph: GraphBatch, names: Sequence[Any], judged: Judgement) -> dict[int, list[int]]:
+def told(judged: Judgement) -> list[RankedReason]:
+    """The reasons that the page lists: the unusual ones, or else weak ones."""
+    return judged.unusual or [x for x in judged.reasons if x.strength > 0 or judged.is_anomaly]
+
+
+def named_nodes(
+    graph: GraphBatch, names: Sequence[Any], reasons: Sequence[RankedReason]
+) -> dict[int, list[int]]:
     """The nodes that reasons name, those of the first reason first, and the numbers of these.
 
     Parameters
@@ -96,11 +104,11 @@ def named_nodes(graph: GraphBatch, names: Sequence[Any], judged: Judgement) -> d
         Of one graph.
     names : sequence
         Names of its nodes.
-    judged : Judgement
-        Of this graph.
+    reasons : sequence of RankedReason
+        Those that are :func:`told` of this graph.
     """
     found: dict[int, list[int]] = {}
-    for number, reason in enumerate(judged.unusual, 1):
+    for number, reason in enumerate(reasons, 1):
         for node in reason.nodes:
             called = f"{graph.schema.words.node} {names[node]}"
             if node in reason.pointed or place_in(reason.more or reason.text, called) >= 0:

@@ -128,8 +128,8 @@ function show() {
       if (!isNested) button.setAttribute("aria-pressed", String(found.size === 1 && found.has(button.value)));
     }
   }
-  const n = verdicts.size;
-  save.textContent = n ? `Save ${n} verdict${n > 1 ? "s" : ""}` : "Save verdicts (none is marked)";
+  const n = [...nameOf.values()].filter((name) => verdicts.get(name) !== given.get(name)).length;
+  save.textContent = n ? `Save ${n} ${given.size ? "new " : ""}verdict${n > 1 ? "s" : ""}` : `Save verdicts (none is ${given.size ? "new" : "marked"})`;
   save.disabled = !n;
 }
 

@@ -41,7 +41,7 @@ from skgraphkde.reporting.comparison import (
     place_in,
     set_apart,
 )
-from skgraphkde.reporting.nodes import FULL, Colors, colors_of, named_nodes, usual_share
+from skgraphkde.reporting.nodes import FULL, Colors, colors_of, named_nodes, told, usual_share
 
 # Rows of the table, at most: the oddest.
 ROWS = 10_000
@@ -88,7 +88,7 @@ class Row(NamedTuple):
     is_selected: bool = False
     rank: int = 0  # of its score; 1 is the lowest
     given: str = ""  # the verdict of people
-    place: int = 0  # its rank among the graphs without a verdict, if it has risen
+    place: int = 0  # its rank among the graphs without a verdict
     risen_from: int = 0  # the same on the page before; 0 if it has not risen
     members: tuple = ()  # of a row of several graphs
     start: str = ""  # of the names of all graphs, a folder or a file
@@ -137,7 +137,7 @@ class Detail(NamedTuple):
     """What a click on a row says of a graph that is drawn."""
 
     colors: Colors
-    lines: list[tuple[str, str]]  # nodes, and the numbers of the reasons that point at them
+    lines: dict[tuple[str, str], list[int]]  # nodes and their reasons, and numbers in the picture
     smiles: str  # "" if it is no molecule
     usual: int = -1  # the position of the nearest usual graph; -1 if no other graph is usual
     usual_name: str = ""
@@ -266,14 +266,18 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
     rates = FLAGGED_BY_FENCE
     if calibration.contamination is not None:
         rates = (max(calibration.contamination, least),) * 2
-    found = [row for row in rows if row.judged.is_anomaly and not row.given]
-    anomalies = [row.judged.score for row in found]
+    unknown = [row for row in rows if not row.given]
+    found = [row for row in unknown if row.judged.is_anomaly]
     first, third = np.quantile([row.judged.score for row in rows], (0.25, 0.75))
+    n, lowest = len(unknown), first - OUTER * (third - first)
+    far = {row.number for row in found if row.judged.score < lowest}
     return {
-        "chance": (math.floor(rates[0] * len(rows)), math.ceil(rates[1] * len(rows) - 1e-9)),
-        "n_anomalies": len(anomalies),
-        "n_given": sum(row.judged.is_anomaly and bool(row.given) for row in rows),
-        "n_far": sum(score < first - OUTER * (third - first) for score in anomalies),
+        "chance": (math.floor(rates[0] * n), math.ceil(rates[1] * n - 1e-9)),
+        "n_anomalies": len(found),
+        "n_given": sum(row.given == "anomaly" for row in rows),
+        "n_unknown": n,
+        "n_far": len(far),
+        "far": far,
         "n_selected": sum(row.is_selected for row in rows),
         "n_graphs": len(rows),
         "rates": rates,
@@ -300,6 +304,7 @@ def _method(detector: BaseGraphDetector) -> dict[str, Any]:
         "is_sample": is_kde and len(detector.model_.references) < detector.model_.n_training_graphs,
         "n_confirmed": [int((detector.verdicts_ == x).sum()) if is_kde else 0 for x in (-1, 1)],
         "full": FULL,
+        "told": told,
         "alike_size": SIZE,
         "same_size": SAME_SIZE,
         "n_differences": DIFFERENCES,
@@ -324,9 +329,8 @@ def _table(rows: list[Row], groups: list[tuple[np.ndarray, str]]) -> pd.DataFram
         }
         for row in rows
     ]
-    table = pd.DataFrame(lines)
-    table["group"] = group_numbers(groups, len(rows))[[row.number for row in rows]]
-    return table
+    numbers = group_numbers(groups, len(rows))[[row.number for row in rows]]
+    return pd.DataFrame(lines).assign(group=numbers)
 
 
 def _inert(text: str | None) -> str | None:
@@ -336,15 +340,17 @@ def _inert(text: str | None) -> str | None:
 
 def _with_selection(graphs: list[Row], alpha: float, verdicts: np.ndarray) -> list[Row]:
     """All rows, the lowest scores first, with what is selected and the verdicts of people."""
-    selected = np.zeros(len(graphs), dtype=bool)
-    p_values = [row.judged.p_value for row in graphs]
-    if None not in p_values:
-        selected = discoveries(np.array(p_values), alpha)
+    p_values = np.array([row.judged.p_value for row in graphs])
+    selected = discoveries(p_values, alpha) if None not in p_values else np.zeros(len(graphs), bool)
     given = [{-1: "anomaly", 0: "", 1: "normal"}[int(verdict)] for verdict in verdicts]
     both = zip(graphs, selected.tolist(), given, strict=True)
     rows = [row._replace(is_selected=x, given=verdict) for row, x, verdict in both]
     rows.sort(key=lambda row: (row.judged.decision, row.number))
-    return [row._replace(rank=rank) for rank, row in enumerate(rows, 1)]
+    places = np.cumsum([not row.given for row in rows]).tolist()
+    return [
+        row._replace(rank=i, place=place)
+        for i, (row, place) in enumerate(zip(rows, places, strict=True), 1)
+    ]
 
 
 def _score_format(scores: np.ndarray, offset: float) -> str:
@@ -413,14 +419,21 @@ def _details(
     details, drawings = {}, dict[str, str]()
     for number, graph, ids in progress(drawn):
         row, names = rows[number], list(range(graph.n_nodes) if ids is None else ids)
-        judged = row.judged
-        colors, named = colors_of(detector, graph, judged, share), named_nodes(graph, names, judged)
-        numbered = list(named) or colors.deepest[:LARGEST]
-        marks = {"marked": judged.edges, "outlined": list(named), "numbered": numbered}
-        drawings[f"graph {number}"] = pictures.graph_picture(graph, looks, colors, **marks)
-        said = "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in judged.unusual or judged.reasons)
+        reasons = told(row.judged)
+        colors = colors_of(detector, graph, row.judged, share)
+        named = named_nodes(graph, names, reasons)
+        edges = list(dict.fromkeys(edge for reason in reasons for edge in reason.edges))
+        # Where all have one color, none is deeper.
+        is_told = len(np.unique(np.asarray(colors.values))) > 1
+        numbered = list(named or colors.deepest[: LARGEST * is_told])
+        drawings[f"graph {number}"] = pictures.graph_picture(
+            graph, looks, colors, marked=edges, outlined=list(named), numbered=numbered
+        )
+        said = "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in reasons)
         called = _called(graph, names, numbered, said, looks["category"])
-        lines = [(x, ", ".join(map(str, named.get(i, ())))) for i, x in called.items()]
+        lines: dict[tuple[str, str], list[int]] = {}
+        for i, (node, text) in enumerate(called.items(), 1):
+            lines.setdefault((text, ", ".join(map(str, named.get(node, ())))), []).append(i)
         detail = Detail(colors, lines, shown(smiles_of(graph), LONGEST))
         if usual is not None:
             detail = _compared(detail, usual, graph, row, said, known_names)

@@ -138,7 +138,11 @@ def test_the_page_says_what_the_user_calls_things(listed):
         (0.1, [], "You asked for the oddest 10%: as many stand out in any list"),
         (0.1, [cases()], "By chance alone, about 4 to 5 of 41 usual cases would stand out"),
         ("auto", [3 * cases(0, 90)], "about 0 to 1 of 3 usual cases would stand out; here"),
-        ("auto", [], "of them far below most others. Look at these 2 first."),
+        (
+            "auto",
+            [],
+            "of them far below most others. Look at these 2 first, marked &ldquo;far below&rdquo;.",
+        ),
         (
             "auto",
             [cases() + 9 * cases(0, 90)],
@@ -356,12 +360,10 @@ def test_nodes_that_reasons_name_come_first_and_have_rings():
         place = cells.index(f"n2 ({odd.nodes['n2']['kind']})")
         assert cells[place - 1] == cells[place + 1] == "1"  # the first reason
         assert any("Circled: " in text for text in parsed.texts["figcaption"])
-        named = page_nodes.named_nodes(fitted.read([odd]), list(odd), found)
+        named = page_nodes.named_nodes(fitted.read([odd]), list(odd), page_nodes.told(found))
         assert sum(x in "123456789" for x in cells[place - 1 :: 3]) == len(named)  # no others
     first = RankedReason("neighborhoods", "", "first at node n3 (b)", 5.0, (1, 3))  # names one
-    assert page_nodes.named_nodes(
-        fitted.read([odd]), list(odd), found._replace(reasons=[first])
-    ) == {3: [1]}
+    assert page_nodes.named_nodes(fitted.read([odd]), list(odd), [first]) == {3: [1]}
 
 
 def test_colors_say_what_is_surprised(detector, new):
@@ -397,7 +399,7 @@ def test_it_says_what_was_not_read():
     assert "--schema all" in text
     assert (
         page.index("Not all data were read")
-        < page.index("For who made this page")
+        < page.index("For whoever made this page")
         < page.index(text[:8])
     )
     fitted.set_params(schema="all").fit([plant(i) for i in range(20)])
@@ -476,14 +478,14 @@ def test_the_picture_counts_as_the_headline_does(detector, monkeypatch):
     )
     parsed = Parsed(skgraphkde.report(fitted))
     assert parsed.texts["title"][0].split()[0] == str((counted[0] == -1).sum())
-    assert "1 graph with your verdict" in parsed.texts["summary"]
+    assert "1 graph confirmed before" in parsed.texts["summary"]
     verdicts = -verdicts  # and now confirmed: it is not counted as found
     confirmed = Parsed(
         skgraphkde.report(GraphKDEDetector(random_state=0).fit(graphs, verdicts=verdicts))
     )
     n = (counted[1] == -1).sum() - 1
-    assert confirmed.texts["h1"][0].startswith(f"{n} of 30 graphs")
-    assert confirmed.texts["h1"][0].endswith(" out, besides 1 confirmed")
+    assert confirmed.texts["h1"][0].startswith(f"{n} of 29 graphs without a verdict stand")
+    assert confirmed.texts["h1"][0].endswith(" out; 1 is a confirmed anomaly")
     assert any("to whoever made this page" in x for x in parsed.texts["span"])
 
 

@@ -118,7 +118,10 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
     field.send_keys(confirmed)
     until(lambda: rows[confirmed].is_displayed())  # the filter opens what is folded
     field.send_keys(*len(confirmed) * [Keys.BACKSPACE])
-    assert pressed(rows[alone]) == ["normal"]
+    assert (pressed(rows[alone]), browser.find_element(By.ID, "save").text) == (
+        ["normal"],
+        "Save verdicts (none is new)",
+    )
     assert "Learned from 1 confirmed anomaly and 1 case judged normal." in browser.page_source
     group = next(row for row in rows.values() if "Pay -> Post" in row.text)
     group.find_element(By.CSS_SELECTOR, ":scope > td button.mark[value=anomaly]").click()
