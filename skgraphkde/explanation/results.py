@@ -81,11 +81,6 @@ class Judgement(NamedTuple):
         """The nodes at which unusual reasons point, those of the first reason first."""
         return list(dict.fromkeys(node for reason in self.unusual for node in reason.pointed))
 
-    @property
-    def edges(self) -> list[tuple[int, int]]:
-        """The edges that unusual reasons name."""
-        return list(dict.fromkeys(edge for reason in self.unusual for edge in reason.edges))
-
 
 def judge(
     detector: BaseGraphDetector,
