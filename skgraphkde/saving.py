@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any
@@ -13,7 +14,6 @@ from zipfile import ZIP_DEFLATED, is_zipfile
 
 from skgraphkde._utils import warn
 from skgraphkde._version import __version__
-from skgraphkde.graphs.batch import leaves_ids_out
 
 __all__ = ["InvalidFileError", "load"]
 
@@ -59,6 +59,8 @@ _CLASSES = {
     "views.rows": ["Whitening"],
     "views.structure": ["Statistics"],
 }
+# Files hold no ids of nodes: these may be names of people, and of any class. Copies do.
+leaves_ids_out = ContextVar("leaves_ids_out", default=False)
 TRUSTED = frozenset(
     f"skgraphkde.{module}.{name}" for module, names in _CLASSES.items() for name in names
 ) | {

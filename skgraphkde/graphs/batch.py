@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Hashable, Sequence
-from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -30,6 +29,7 @@ from skgraphkde.graphs.arrays import (
     take_blocks,
 )
 from skgraphkde.graphs.schema import PARTS, FittedSchema
+from skgraphkde.saving import leaves_ids_out
 
 __all__ = ["GraphBatch"]
 
@@ -47,8 +47,6 @@ ARGUMENTS = (
     "names",
     "node_ids",
 )
-# Files hold no ids of nodes: these may be names of people, and of any class. Copies do.
-leaves_ids_out = ContextVar("leaves_ids_out", default=False)
 
 
 class Data(NamedTuple):

@@ -367,7 +367,7 @@ def test_a_reason_says_that_it_counts_a_sample():
     detector = GraphKDEDetector(max_references=5).fit(known)
     new = with_data(nx.cycle_graph(20), None, {"label": "a"})
     texts = explain(detector, [new], n_reasons=9)["reason"].tolist()
-    assert "no edge (b); 5 of 5 sampled graphs have one" in texts
+    assert "no edge ('b'); 5 of 5 sampled graphs have one" in texts
 
 
 @pytest.mark.parametrize("which", [0, 100, 200, 300])
