@@ -42,7 +42,7 @@ def read_one(path, text, schema=None):
 
 
 def assert_same(batch, expected):
-    """The same arrays and schema; graphs of files have the names of these, and maybe ids of nodes."""
+    """The same arrays and schema; graphs of files have names, and ids of nodes."""
     *arrays, _, _ = batch.__reduce__()[1]
     *others, _, _ = expected.__reduce__()[1]
     for ours, theirs in zip(arrays, others, strict=True):
