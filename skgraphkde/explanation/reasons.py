@@ -455,8 +455,7 @@ class Profiles:
             told = {texts[x] for x in index}
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
-                kinds = f" of {len(told)} kinds" if 1 < len(told) < n else ""
-                start = f"{words.counted(n, 'edge')}{kinds} never seen"
+                start = f"{self._counted_edges(n, len(told))} never seen"
             names, codes = list(dict.fromkeys(names)), list(dict.fromkeys(codes))
         known, usual = self._known(i, j), ""
         if self.strengths[i, j] < WEAKEST and known.any():
@@ -464,6 +463,11 @@ class Profiles:
             usual = f"{have} something new, too"
         where = self._places(graph, kind, index)
         return Reason(listed(codes, LISTED), f"{start}: ", usual, *where, about, tuple(names))
+
+    def _counted_edges(self, n: int, n_kinds: int) -> str:
+        """A number of edges, and of their kinds, if both say something: "4 bonds of 2 kinds"."""
+        kinds = f" of {n_kinds} kinds" if 1 < n_kinds < n else ""
+        return f"{self.words.counted(n, 'edge')}{kinds}"
 
     def _rare(self, i: int, j: int) -> Reason:
         kind, counts = self.columns[j].what, self.properties.counts
@@ -479,7 +483,6 @@ class Profiles:
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())
             if len(index) > 1:
-                kinds = f" of {len(n_of)} kinds" if 1 < len(n_of) < len(index) else ""
-                start = f"{self.words.counted(len(index), 'edge')}{kinds} {start}"
+                start = f"{self._counted_edges(len(index), len(n_of))} {start}"
         what = listed([*dict.fromkeys(plain[x] for x in index)], LISTED)
         return Reason(what, start, "", *where, about, self._seen("in", n_of, i, kind))

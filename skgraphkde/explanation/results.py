@@ -54,8 +54,13 @@ class Judgement(NamedTuple):
 
     @property
     def unusual(self) -> list[RankedReason]:
-        """The reasons that are strong enough to be told."""
+        """The strong reasons."""
         return [reason for reason in self.reasons if reason.is_unusual]
+
+    @property
+    def told(self) -> list[RankedReason]:
+        """The strong reasons, or else weak ones."""
+        return self.unusual or [x for x in self.reasons if x.strength > 0 or self.is_anomaly]
 
     @property
     def why(self) -> str | None:
@@ -67,7 +72,7 @@ class Judgement(NamedTuple):
             return "judged normal by you"
         if self.unusual:
             return self.unusual[0].text
-        weak = [x.fact for x in self.reasons[:N_WEAK] if x.strength > 0 or self.is_anomaly]
+        weak = [reason.fact for reason in self.told[:N_WEAK]]
         return in_two_lines("no strong sign; weak ones: ", weak, "; ")[0] if weak else None
 
     @property

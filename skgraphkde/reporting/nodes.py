@@ -88,11 +88,6 @@ def colors_of(
     return Colors(np.where(is_new, new_from, known), novelty.radius)
 
 
-def told(judged: Judgement) -> list[RankedReason]:
-    """The reasons that the page lists: the unusual ones, or else weak ones."""
-    return judged.unusual or [x for x in judged.reasons if x.strength > 0 or judged.is_anomaly]
-
-
 def named_nodes(
     graph: GraphBatch, names: Sequence[Any], reasons: Sequence[RankedReason]
 ) -> dict[int, list[int]]:
@@ -105,7 +100,7 @@ def named_nodes(
     names : sequence
         Names of its nodes.
     reasons : sequence of RankedReason
-        Those that are :func:`told` of this graph.
+        Those that are told of this graph.
     """
     found: dict[int, list[int]] = {}
     for number, reason in enumerate(reasons, 1):

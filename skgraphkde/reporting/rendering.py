@@ -41,7 +41,7 @@ from skgraphkde.reporting.comparison import (
     place_in,
     set_apart,
 )
-from skgraphkde.reporting.nodes import FULL, Colors, colors_of, named_nodes, told, usual_share
+from skgraphkde.reporting.nodes import FULL, Colors, colors_of, named_nodes, usual_share
 
 # Rows of the table, at most: the oddest.
 ROWS = 10_000
@@ -304,7 +304,6 @@ def _method(detector: BaseGraphDetector) -> dict[str, Any]:
         "is_sample": is_kde and len(detector.model_.references) < detector.model_.n_training_graphs,
         "n_confirmed": [int((detector.verdicts_ == x).sum()) if is_kde else 0 for x in (-1, 1)],
         "full": FULL,
-        "told": told,
         "alike_size": SIZE,
         "same_size": SAME_SIZE,
         "n_differences": DIFFERENCES,
@@ -419,7 +418,7 @@ def _details(
     details, drawings = {}, dict[str, str]()
     for number, graph, ids in progress(drawn):
         row, names = rows[number], list(range(graph.n_nodes) if ids is None else ids)
-        reasons = told(row.judged)
+        reasons = row.judged.told
         colors = colors_of(detector, graph, row.judged, share)
         named = named_nodes(graph, names, reasons)
         edges = list(dict.fromkeys(edge for reason in reasons for edge in reason.edges))

@@ -360,7 +360,7 @@ def test_nodes_that_reasons_name_come_first_and_have_rings():
         place = cells.index(f"n2 ({odd.nodes['n2']['kind']})")
         assert cells[place - 1] == cells[place + 1] == "1"  # the first reason
         assert any("Circled: " in text for text in parsed.texts["figcaption"])
-        named = page_nodes.named_nodes(fitted.read([odd]), list(odd), page_nodes.told(found))
+        named = page_nodes.named_nodes(fitted.read([odd]), list(odd), found.told)
         assert sum(x in "123456789" for x in cells[place - 1 :: 3]) == len(named)  # no others
     first = RankedReason("neighborhoods", "", "first at node n3 (b)", 5.0, (1, 3))  # names one
     assert page_nodes.named_nodes(fitted.read([odd]), list(odd), [first]) == {3: [1]}
