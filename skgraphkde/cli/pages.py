@@ -144,14 +144,15 @@ def _echo_anomalies(
     output: str,
 ) -> None:
     """Print how many graphs of the list are anomalies, and the first of them with their reasons."""
-    n_anomalies = sum(x.is_anomaly for x in judged)
+    is_unknown = detector.verdicts_ == 0
+    order = np.argsort(detector.training_scores_, kind="stable")
+    new = [i for i in order if is_unknown[i] and judged[i].is_anomaly]
+    of_all = f"{len(new)} of {detector.schema_.words.counted(int(is_unknown.sum()), 'graph')}"
+    without = "" if is_unknown.all() else " without a verdict"
+    are = "is" if len(new) == 1 else "are"
     n_confirmed = int((detector.verdicts_ == ANOMALY).sum())
-    yours = f", {n_confirmed} of them confirmed by you" if n_confirmed else ""
-    are = "is" if n_anomalies == 1 else "are"
-    of_all = f"{n_anomalies} of {detector.schema_.words.counted(len(judged), 'graph')}"
-    echo(f"{of_all} {are} not like the others{yours}: {output}")
-    odd = [i for i in np.argsort(detector.training_scores_, kind="stable") if judged[i].is_anomaly]
-    new = [i for i in odd if detector.verdicts_[i] == 0]
+    confirmed = f"; confirmed anomalies: {n_confirmed}" if n_confirmed else ""
+    echo(f"{of_all}{without} {are} not like the others{confirmed}: {output}")
     lines: dict[str, None] = {}  # one for each graph, or for all that are alike
     for i in new:
         line = f"{shown(names[i], BRIEF)}: {shown(judged[i].why, BRIEF)}"

@@ -112,6 +112,8 @@ def test_find_again_with_verdicts(orders):
     assert again.count('data-given="anomaly"') == again.count('data-given="normal"') == 1
     assert "Learned from 1 confirmed anomaly and 1 case judged normal." in again
     assert re.search(r"Odder by your verdicts: .*c58 \(from place 57 to \d\)", again)
+    [counts] = re.findall(r"<h1>(\d+ of 58 cases without a verdict) stand", again)
+    assert result.stdout.startswith(f"{counts} are not like the others; confirmed anomalies: 1: ")
     assert "c57: " not in result.stdout
     assert "page.html exists: give" in run(f"find {TABLES} -o page.html", exit_code=2).stderr
 
