@@ -376,7 +376,7 @@ class Checker:
         """Names with their numbers: (name, n, total) each."""
         names = re.sub(r", and \d+ more$", "", names)
         return re.findall(
-            r"(?:^|, )(.+?) \((?:in|unlike) (\d+)(?: of (\d+) other \w+)?\)"
+            r"(?:^|, )(.+?) \((?:in|unlike) (all )?(\d+)(?:(?: of (\d+))? other \w+)?\)"
             r"(, here [^,]+)?",
             names,
         )
@@ -384,7 +384,8 @@ class Checker:
     def _counted(self, names, has):
         """Names that the graph has, or lacks, with the numbers of others that have them."""
         owners = [self._things(x) for x in self.others]
-        for name, n, total, here in self._listed(names):
+        for name, is_all, n, total, here in self._listed(names):
+            total = n if is_all else total
             base = self._own_name(name + here)
             n_owners = sum(base in x for x in owners)
             if (base in self._things(self.graph)) != has:
@@ -401,7 +402,7 @@ class Checker:
         count = sum(bool(told & self._edge_names(self.graph, *x)) for x in self.graph.edges)
         if n and "more" not in names and count != int(n):
             return f"{n} edges are {count}"
-        is_rare = max(int(n) for _, n, *_ in listed) <= max(len(self.known) / 50, 1)
+        is_rare = max(int(n) for _, _, n, *_ in listed) <= max(len(self.known) / 50, 1)
         if "more" not in names and (how == "rare") != is_rare:
             return f"not {how}"
         if any(here == "" and name in self._pairs(self.graph) for name, *_, here in listed):

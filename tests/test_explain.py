@@ -51,7 +51,7 @@ def test_what_reasons_are_about_does_not_depend_on_the_words_of_the_user():
         (
             ["SINGLE"] * 3,
             "double edge C - C",
-            "no double link C - C (unlike 30 of 30 other graphs)",
+            "no double link C - C (unlike all 30 other graphs)",
         ),
     ],
 )
@@ -201,7 +201,7 @@ def said_of(detector, graph):
 @pytest.mark.parametrize(
     ("odd", "text"),
     [
-        ("no approval", "no node with step=approve (unlike 60 of 60 other graphs)"),
+        ("no approval", "no node with step=approve (unlike all 60 other graphs)"),
         ("another relation", "never seen: via=hand"),
         ("slow", "wait 60 of via=mail edge from 0 (receive) to 1 (check); usually "),
         ("slow everywhere", "average wait of edges (via=mail): 6.02; usually "),

@@ -362,8 +362,10 @@ class Profiles:
             of_group = self.properties.edges.number_groups.of_arcs(graph) == feature.group
             n = int(of_group.sum()) // (2 - graph.directed)
         own, known = own * scale + mean, known * scale + mean
-        said = feature_words(feature, own, known, n, self.words, self.others)
-        return Reason(feature.name, *said, tuple(most.tolist()), about=(feature.fact,))
+        said, fact = feature_words(feature, own, known, n, self.words, self.others), feature.fact
+        if feature.form == "count" and round(own * n) == self.graphs.n_edges_per_graph[i]:
+            fact = "edges"  # all of them
+        return Reason(feature.name, *said, tuple(most.tolist()), about=(fact,))
 
     def _parts(self, i: int, j: int) -> tuple[GraphBatch, np.ndarray, np.ndarray, np.ndarray]:
         """The graph, the colors of its parts of a kind, its reference, and a mask: edges once."""
@@ -409,10 +411,12 @@ class Profiles:
         # Names of pairs end with a value of this graph only.
         are_pairs = self.properties.counts.about[kind][0] == "pair"
         n_known = self.model.n_training_graphs - (self.own[i] >= 0)
-        of_all, seen = f" of {n_known} other {self.words.graphs}", list[str]()
+        others, seen = f" other {self.words.graphs}", list[str]()
         for name, n in n_of.items():
             base, here, who = name.partition(HERE) if are_pairs else (name, "", "")
-            seen.append(f"{base} ({how} {n}{'' if seen else of_all}){here}{who}")
+            many = str(n) if seen else f"{n} of {n_known}"
+            many = f"all {n}" if n == n_known else many
+            seen.append(f"{base} ({how} {many}{'' if seen else others}){here}{who}")
         return tuple(seen)
 
     def _new(self, i: int, j: int, stated: Set[str]) -> Reason:

@@ -73,7 +73,15 @@ class Judgement(NamedTuple):
         if self.unusual:
             return self.unusual[0].text
         weak = [reason.fact for reason in self.told[:N_WEAK]]
-        return in_two_lines("no strong sign; weak ones: ", weak, "; ")[0] if weak else None
+        start = f"{self.no_strong_sign}: "
+        return in_two_lines(start, weak, "; ")[0] if weak else None
+
+    @property
+    def no_strong_sign(self) -> str:
+        """What is said before weak reasons, if no reason is strong."""
+        if self.is_anomaly:
+            return "no single strong sign, but weak ones together"
+        return "no strong sign; weak ones"
 
     @property
     def codes(self) -> str:
