@@ -66,7 +66,7 @@ def n_loops(graph):
 
 STATISTICS = {
     "most neighbors of one node": lambda graph: max(degrees(graph)),
-    "number of separate pieces": n_pieces,
+    "separate pieces": n_pieces,
     "edges that close a loop": n_loops,
 }
 
@@ -727,9 +727,10 @@ Checker.PATTERNS = [
         rf"{OF} nodes (?P<how>without|with one|with two) neighbors? {PERCENT}; {_usually()}",
         Checker.neighbors,
     ),
+    (rf"(?P<name>most neighbors of one node): {OWN}; {_usually()}", Checker.statistic),
+    (rf"{OWN} (?P<name>separate pieces|edges that close a loop); {_usually()}", Checker.statistic),
     (
-        r"(?P<name>most neighbors of one node|"
-        rf"number of separate pieces|edges that close a loop): {OWN}; {_usually()}",
+        rf"number of (?P<name>separate pieces|edges that close a loop): {OWN}; {_usually()}",
         Checker.statistic,
     ),
     (

@@ -6,7 +6,6 @@ references that would be far from everything if each of them were alone.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -258,9 +257,4 @@ def _statistics_words(model: GraphModel, statistics: Statistics | None, members:
     j = int(np.where(is_odd, abs(standardized).min(axis=0), -1.0).argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]
     name, form = statistics.named(j, model.references[members]), statistics.forms_[j]
-    text, usual = in_words(name, form, ends, known[:, j], " to ")
-    # So that it follows "all have".
-    text = re.sub(r"^number of (.+): (?!1$)(.+)$", r"\2 \1", text)
-    much = "much" if ends[0] > high[j] else "little"
-    text = re.sub(r"^how much (.+) (differs?) among", rf"\1 that \2 {much} among", text)
-    return Reason(name, text, usual).text
+    return Reason(name, *in_words(name, form, ends, known[:, j], " to ")).text

@@ -67,6 +67,8 @@ CLOSE = 1e-6
 FORMULA = re.compile(r"^'*([=@]|[+-](?![0-9.,]+(e[+-]?[0-9]+)?%?$))")
 # An arrow and short words around it, which stay on one line.
 WAY = re.compile(r"(?:\S{1,20} )?(?:-&gt;|-) \S{1,20}")
+# A number, or a range, that a text begins with.
+COUNT = re.compile(r"^[\d.]+( to [\d.]+)? ")
 # An identifier, of which the start and the end are enough for a table.
 IDENTIFIER = re.compile(r"[0-9a-fA-F-]{20,}")
 HERE = Path(__file__).parent
@@ -119,8 +121,10 @@ class GroupRow(NamedTuple):
 
     @property
     def is_why(self) -> bool:
-        """True if the main reason of the oddest member is what all share."""
-        reason, shared = self.members[0].reason, self.shared.removeprefix("number of ")
+        """True if the main reason of the oddest member is what all share, whatever the numbers."""
+        reason, shared = (x.partition("; ")[0] for x in (self.members[0].reason, self.shared))
+        if COUNT.match(shared):
+            return bool(COUNT.match(reason)) and COUNT.sub("", reason) == COUNT.sub("", shared)
         return all(place_in(reason, x.partition(": ")[0]) >= 0 for x in shared.split(" and "))
 
     @property

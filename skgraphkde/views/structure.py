@@ -39,10 +39,25 @@ class Statistic(NamedTuple):
     name: str
     values: np.ndarray  # (n_graphs,); NaN where a graph has none
     step: float
-    # "log", "log1p", "share", "nodes" (a share of them), "fact", "deviation" of the mean before it
+    # Of counts: "log" or "log1p", "most" for the largest one; "share", "nodes" for a share of them;
+    # "fact"; "deviation" of the mean before it
     form: str = "number"
     kind: str = ""  # of its reason; "" if there is none
     fact: str = ""  # what programs and reasons of other kinds call it, whatever people say
+    of: tuple[str, int] = ("", 0)  # the category that it is of, and the place of the value
+
+
+class Categorized(NamedTuple):
+    """The values of one category in graphs: at each node, edge, graph, or pair of steps."""
+
+    key: str
+    noun: str  # of nodes and edges, which have a share; "" for others
+    name: str  # "" for pairs
+    codes: np.ndarray  # of each
+    values: Sequence[Any]  # distinct ones, by code
+    graph: np.ndarray  # of each
+    totals: np.ndarray  # (n_graphs,), by which the counts are divided
+    nodes: np.ndarray  # (n_codes, 0 to 2), at which each is
 
 
 def in_words(
@@ -63,13 +78,14 @@ def in_words(
     if form == "fact":
         return f"{'' if own[0] else 'no '}{name}, unlike nearly all others", ""
     values = np.array(own)
-    if form in ("log", "log1p"):
-        values, known = (np.exp(x) - (form == "log1p") for x in (values, known))
+    if form in ("log", "log1p", "most"):
+        values, known = (np.exp(x) - (form != "log") for x in (values, known))
     is_share = form in ("share", "nodes")
     texts = [usually(x, known, percent=is_share) for x in values]
-    name = f"share of {name}" if is_share else name
-    numbers = between.join(dict.fromkeys(text for text, _ in texts))
-    return f"{name}: {numbers}", texts[0][1]
+    numbers, usual = between.join(dict.fromkeys(text for text, _ in texts)), texts[0][1]
+    if form in ("log", "log1p"):
+        return f"number of {name}: 1" if numbers == "1" else f"{numbers} {name}", usual
+    return f"{'share of ' * is_share}{name}: {numbers}", usual
 
 
 class Metric:
@@ -157,6 +173,9 @@ class Statistics(View):
         Whether numbers may be missing.
     names_, forms_ : tuple of str
         Names and forms of the statistics.
+    of_ : tuple of (str, int)
+        For each, the key in `categories_` and the place there of the value that it is of; one
+        further for rare values, and ("", 0) if it is of none.
     table_ : ndarray of shape (n_references, n_statistics)
         Statistics of the references; NaN where nothing has a number.
     steps_ : ndarray of shape (n_statistics,)
@@ -191,14 +210,15 @@ class Statistics(View):
         """
         self.vocabulary_ = references.once(Vocabulary.of, references.labels is not None)
         self.categories_ = {
-            key: _most_frequent(codes, values, graph)
-            for key, *_, codes, values, graph, _ in _categories(references, self.vocabulary_)
+            x.key: _most_frequent(x.codes, x.values, x.graph)
+            for x in _categories(references, self.vocabulary_)
         }
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
         self.may_lack_ = references.schema.missing != "error"
         found = self._statistics(context)
         self.names_ = tuple(statistic.name for statistic in found)
         self.forms_ = tuple(statistic.form for statistic in found)
+        self.of_ = tuple(statistic.of for statistic in found)
         self.table_ = np.column_stack([statistic.values for statistic in found])
         self.steps_ = np.array([statistic.step for statistic in found])
         check_size("graph", self.table_.shape, 1, "statistics")
@@ -269,16 +289,25 @@ class Statistics(View):
         j : int
         graphs : GraphBatch
         """
-        name = self.names_[j]
-        for key, noun, of, codes, values, *_ in _categories(graphs, self.vocabulary_):
-            start, end = (f"{noun} (", ")") if noun else ("", "")
-            if name == f"{start}a rare {of or key}{end}":
-                words = edge_category if key.startswith("edge ") else category_text
-                some = [
-                    values[x] for x in np.unique(codes) if values[x] not in self.categories_[key]
-                ]
-                return f"{start}{listed([words(of, x) if of else x for x in some])}{end}"
+        name, (key, place) = self.names_[j], self.of_[j]
+        for x in _categories(graphs, self.vocabulary_):
+            if x.key == key and place == len(self.categories_[key]):
+                values = [x.values[code] for code in np.unique(x.codes)]
+                texts = [_text(x, value) for value in values if value not in self.categories_[key]]
+                name = f"{x.noun} ({listed(texts)})" if x.noun else listed(texts)
         return name
+
+    def nodes(self, j: int, graph: GraphBatch) -> np.ndarray:
+        """Positions of the nodes with the category that a statistic is of, for a batch of one.
+
+        Of edges and pairs, those at their ends; empty for statistics of the whole graph.
+        """
+        key, place = self.of_[j]
+        for x in _categories(graph, self.vocabulary_):
+            if x.key == key:
+                known = self.categories_[key]
+                return np.unique(x.nodes[codes_in(x.values, known, len(known))[x.codes] == place])
+        return np.empty(0, dtype=np.int64)
 
     def _statistics(self, context: Context) -> list[Statistic]:
         graphs = context.graphs
@@ -286,16 +315,16 @@ class Statistics(View):
 
     def _shares(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Shares of the categories of nodes and edges."""
-        for key, noun, name, codes, values, graph, totals in _categories(graphs, self.vocabulary_):
-            known = self.categories_[key]
-            n, columns = len(known) + 1, codes_in(values, known, len(known))
-            counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
-            shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
-            words = edge_category if key.startswith("edge ") else category_text
-            things = [words(name, value) if name else value for value in known]
-            for thing, share in zip([*things, f"a rare {name or key}"], shares.T, strict=True):
-                text, form = (f"{noun} ({thing})", "share") if noun else (thing, "fact")
-                yield Statistic(text, share, 1 / max(totals.mean(), 1), form)
+        for x in _categories(graphs, self.vocabulary_):
+            known = self.categories_[x.key]
+            n, columns = len(known) + 1, codes_in(x.values, known, len(known))
+            counts = np.bincount(x.graph * n + columns[x.codes], minlength=len(graphs) * n)
+            shares = counts.reshape(len(graphs), n) / np.maximum(x.totals, 1)[:, np.newaxis]
+            things = [*(_text(x, value) for value in known), f"a rare {x.name or x.key}"]
+            for place, (thing, share) in enumerate(zip(things, shares.T, strict=True)):
+                text, form = (f"{x.noun} ({thing})", "share") if x.noun else (thing, "fact")
+                step, of = 1 / max(x.totals.mean(), 1), (x.key, place)
+                yield Statistic(text, share, step, form, of=of)
 
     def _numbers(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Numbers of graphs, means and deviations of those of nodes and of edges."""
@@ -325,7 +354,7 @@ class Statistics(View):
             deviation[deviation <= ROUNDING * np.abs(mean)] = 0  # of equal numbers
             yield Statistic(f"average {column_name} of {part}", mean, 0.0)
             one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
-            name = f"how much {column_name} differs among {part}"
+            name = f"differences in {column_name} among {part}"
             yield Statistic(name, deviation, one, "deviation")
             if self.may_lack_:
                 n_parts = np.maximum(np.bincount(graph, minlength=n), 1)
@@ -390,30 +419,26 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
     variance = mean(degrees**2) - mean(degrees) ** 2
     n_cycles = n_edges - n_nodes + n_components
     found = [
-        Statistic(f"number of {words.nodes}", np.log(n_nodes), node, "log"),
-        Statistic(
-            f"number of {words.edges}", np.log1p(n_edges), 1 / (1 + n_edges.mean()), "log1p"
-        ),
+        Statistic(words.nodes, np.log(n_nodes), node, "log"),
+        Statistic(words.edges, np.log1p(n_edges), 1 / (1 + n_edges.mean()), "log1p"),
         Statistic(
             f"pairs of {words.nodes} that are linked", n_edges / n_pairs, (1 / n_pairs).mean(),
             "share",
         ),
         Statistic("average number of neighbors", mean(degrees), node),
         Statistic(
-            f"how much numbers of neighbors differ among {words.nodes}",
+            f"differences in numbers of neighbors among {words.nodes}",
             np.sqrt(np.maximum(variance, 0)), node,
         ),
         Statistic(
             f"most neighbors of one {words.node}", np.log1p(largest), 1 / (1 + largest.mean()),
-            "log1p", "size", "degrees",
+            "most", "size", "degrees",
         ),
         Statistic(
             f"triangles (three {words.nodes} all linked) that the {words.edges} allow",
             n_closed / np.maximum(n_wedges, 1), node, "share", "statistics", "triangles",
         ),
-        Statistic(
-            "number of separate pieces", np.log(n_components), np.log(2), "log", "size", "pieces"
-        ),
+        Statistic("separate pieces", np.log(n_components), np.log(2), "log", "size", "pieces"),
         Statistic(
             f"{words.edges} that close a loop",
             np.log1p(n_cycles), 1 / (1 + n_cycles.mean()), "log1p", "size", "rounds",
@@ -442,12 +467,12 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
     return found
 
 
-def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
-    """Generate key, noun and name, codes, distinct values, owners and their numbers of each.
-
-    The noun is that of nodes or edges, which have a share; "" for graphs. Pairs have no name.
-    """
+def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[Categorized]:
+    """Generate the categories of nodes, edges and graphs, and the pairs of steps."""
     called = graphs.schema.words
+    ends = np.column_stack([graphs.source_of_arc, graphs.adjacency.indices])
+    nodes = {"node": np.arange(graphs.n_nodes)[:, np.newaxis], "edge": ends}
+    nodes["graph"] = np.empty((len(graphs), 0), dtype=np.int64)
     for part in PARTS:
         labels, graph = graphs.data(part).labels, graphs.owner(part)
         if labels is None:
@@ -456,14 +481,21 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
         noun = "" if part == "graph" else getattr(called, f"{part}s")
         for name in graphs.values_by_category(part):
             values, own = graphs.category(part, name)
-            yield f"{part} {name}", noun, name, own[labels], values, graph, totals
+            key = f"{part} {name}"
+            yield Categorized(key, noun, name, own[labels], values, graph, totals, nodes[part])
     for i in vocabulary.who:
         first, second = vocabulary.same_value(graphs, i)
         words = vocabulary.pair_words(graphs, i, first, second)
         known, graph = list(dict.fromkeys(words)), graphs.graph_of_node[first]
         once = np.ones(len(graphs), dtype=np.int64)
-        key = f"pair with the same {vocabulary.names[i]}"
-        yield key, "", "", codes_in(words, known), known, graph, once
+        key, pairs = f"pair with the same {vocabulary.names[i]}", np.column_stack([first, second])
+        yield Categorized(key, "", "", codes_in(words, known), known, graph, once, pairs)
+
+
+def _text(categorized: Categorized, value: Any) -> str:
+    """A value of a category in words."""
+    words = edge_category if categorized.key.startswith("edge ") else category_text
+    return words(categorized.name, value) if categorized.name else value
 
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:

@@ -23,14 +23,14 @@ def structure_slow(graph):
     n, m, degrees = len(graph), graph.number_of_edges(), [d for _, d in graph.degree]
     n_components = nx.number_connected_components(graph)
     return {
-        "number of nodes": np.log(n),
-        "number of edges": np.log1p(m),
+        "nodes": np.log(n),
+        "edges": np.log1p(m),
         "pairs of nodes that are linked": nx.density(graph),
         "average number of neighbors": np.mean(degrees),
-        "how much numbers of neighbors differ among nodes": np.std(degrees),
+        "differences in numbers of neighbors among nodes": np.std(degrees),
         "most neighbors of one node": np.log1p(max(degrees)),
         "triangles (three nodes all linked) that the edges allow": nx.transitivity(graph),
-        "number of separate pieces": np.log(n_components),
+        "separate pieces": np.log(n_components),
         "edges that close a loop": np.log1p(m - n + n_components),
         "nodes without neighbors": np.mean([d == 0 for d in degrees]),
         "nodes with one neighbor": np.mean([d == 1 for d in degrees]),
@@ -66,7 +66,7 @@ def test_directions_categories_and_numbers():
     found = table(graphs, schema=GraphSchema(node_numbers="temp", missing="indicate"))
     given_ = [[x for _, x in graph.nodes(data="temp") if x is not None] for graph in graphs]
     np.testing.assert_allclose(found["average temp of nodes"], [*map(np.mean, given_)])
-    np.testing.assert_allclose(found["how much temp differs among nodes"], [*map(np.std, given_)])
+    np.testing.assert_allclose(found["differences in temp among nodes"], [*map(np.std, given_)])
 
 
 def far_outliers_slow(column):
