@@ -89,7 +89,7 @@ def measure(estimator: Any, dataset: str, share: float, method: str, fold: int) 
 
 def _with_groups(detector: GraphKDEDetector, order: np.ndarray) -> list[np.ndarray]:
     """The graphs of each look, if a look at one of a group shows all of it."""
-    members = {int(i): group for group, _ in groups_of(detector) for i in group}
+    members = {int(i): x.members for x in groups_of(detector) for i in x.members}
     looks, shown = list[np.ndarray](), set[int]()
     for i in order.tolist():
         if i not in shown:

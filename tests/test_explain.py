@@ -384,11 +384,11 @@ def test_groups_are_told_in_the_words_of_the_user(value):
     graphs = [graph(seed, odd=seed >= 50) for seed in range(54)]
     call = {"nodes": "boxes", "graphs": "movies", "graph": "movie"}
     plain = fitted_to(graphs, node_categories=None, node_numbers=None, call=call)
-    [(_, shared)] = groups_of(plain)
-    assert shared.startswith("one box with 10 neighbors")
-    [(_, shared)] = groups_of(fitted_to(graphs, node_categories="status", call=call))
+    [group] = groups_of(plain)
+    assert group.shared.startswith("one box with 10 neighbors")
+    [group] = groups_of(fitted_to(graphs, node_categories="status", call=call))
     ends = sorted(["status=1", "status=3" if value == 3 else value])  # as in reasons
-    assert " - ".join(ends) in shared
+    assert " - ".join(ends) in group.shared
 
 
 @pytest.mark.filterwarnings("ignore:edge categories that fit did not see")

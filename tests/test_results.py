@@ -12,6 +12,7 @@ from skgraphkde import GraphKDEDetector, GraphSchema, load, read_graphs, report
 from skgraphkde.calibration import lower_fence
 from skgraphkde.explanation import explain, reasons, results
 from skgraphkde.explanation.results import judge, to_judge
+from skgraphkde.explanation.wording import in_two_lines
 from tests.conftest import random_graphs, with_data
 from tests.detectors.test_base import EdgeCount
 from tests.test_explain import ring
@@ -42,7 +43,7 @@ def test_what_the_methods_say(alpha):
     assert not strong.all()
     said = frame["reason"]
     assert said[strong].tolist() == first["reason"][strong].tolist()
-    assert said[~strong].dropna().str.contains(r"^no (?:single )?strong sign[;,] ").all()
+    assert said[~strong].dropna().str.contains(r"^(?:no .*strong sign[;,]|one weak sign:) ").all()
     assert (frame["verdict"].iloc[6:] == -1).all()
 
 
@@ -87,18 +88,27 @@ def test_weak_reasons_are_told_together(monkeypatch):
     facts = [f"{n} nodes (usually 5 to 6)" for n in range(2, 6)]
     first = judged.reasons[0]
     weak = judged._replace(reasons=[first._replace(strength=0.5, fact=x) for x in facts])
-    told = "; ".join(facts[:3])
+    told = "; ".join(facts)
     assert weak._replace(decision=1.0).why == f"no strong sign; weak ones: {told}"
     together = f"no single strong sign, but weak ones together: {told}"
     assert weak._replace(decision=-1.0).why == together
+    long = weak._replace(reasons=[x._replace(fact=3 * x.fact) for x in weak.reasons])
+    assert long.why.endswith("; and 3 more")  # of all that the page lists
     none = judged._replace(reasons=[first._replace(strength=0.0)])
-    assert none.why.startswith("no single strong sign, but weak ones together: ")
+    assert none.why == f"one weak sign: {first.fact}"
     assert judged.why == judged.reasons[0].text
     assert none._replace(decision=1.0).why is None
     monkeypatch.setattr(reasons, "WEAKEST", 200)  # all are weak
     said = results(detector, NEW)
-    assert said.loc[said["verdict"] == -1, "reason"].str.startswith("no single strong ").all()
+    assert said.loc[said["verdict"] == -1, "reason"].str.match("no single strong |one weak ").all()
     assert said["reason"][6] in report(detector, NEW)
+
+
+def test_a_bracket_is_left_out_rather_than_cut():
+    way = "Receive -> " * 12 + "Pay"
+    text, whole = in_two_lines("rare: ", [f"{way} (in 3 (three) of 405 others)", "b", "c"])
+    assert text == f"rare: {way}..., and 2 more"
+    assert "(in 3 (three) of" in whole
 
 
 def test_training_graphs_have_the_ids_of_their_nodes():

@@ -25,6 +25,7 @@ from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.score import table_of
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.detectors.groups import Group
 from skgraphkde.detectors.verdicts import ANOMALY
 from skgraphkde.explanation.results import (
     Judgement,
@@ -38,7 +39,7 @@ from skgraphkde.explanation.results import (
 from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import MissingError
 from skgraphkde.graphs.schema import unread_attributes
-from skgraphkde.reporting.page import N_REASONS, SUFFIXES, Page
+from skgraphkde.reporting.page import SUFFIXES, Page
 from skgraphkde.reporting.rendering import BRIEF
 
 PRINTED = 5  # anomalies, at most
@@ -124,7 +125,7 @@ def find(
             judged = judge(detector, known, n_reasons=0, own=own)
             odd = np.array([i for i, x in enumerate(judged) if x.is_anomaly], dtype=int)
             # The reasons of all take far longer.
-            of_odd = judge_some(detector, known, odd, n_reasons=N_REASONS, own=own)
+            of_odd = judge_some(detector, known, odd, own=own)
             judged = [of_odd.get(i, x) for i, x in enumerate(judged)]
         table = table_of(known, judged)
         table["group"] = group_numbers(groups, len(known))
@@ -140,7 +141,7 @@ def _echo_anomalies(
     detector: GraphKDEDetector,
     names: list[str],
     judged: list[Judgement],
-    groups: list[tuple[np.ndarray, str]],
+    groups: list[Group],
     output: str,
 ) -> None:
     """Print how many graphs of the list are anomalies, and the first of them with their reasons."""
@@ -156,11 +157,14 @@ def _echo_anomalies(
     lines: dict[str, None] = {}  # one for each graph, or for all that are alike
     for i in new:
         line = f"{shown(names[i], BRIEF)}: {shown(judged[i].why, BRIEF)}"
-        for members, shared in groups:
+        for group in groups:
             # What was never seen is this one's alone.
-            if i in members and not (judged[i].unusual and judged[i].unusual[0].kind == "new"):
-                others = [names[k] for k in members if detector.verdicts_[k] == 0]
-                line = f"{len(others)} alike ({listed(others, 3)}): all have {shown(shared, BRIEF)}"
+            if i in group.members and not (
+                judged[i].unusual and judged[i].unusual[0].kind == "new"
+            ):
+                others = [names[k] for k in group.members if detector.verdicts_[k] == 0]
+                alike = f"{len(others)} alike ({listed(others, 3)})"
+                line = f"{alike}: all have {shown(group.shared, BRIEF)}"
         lines[line] = None
     for line in list(lines)[:PRINTED]:
         echo(f"  {line}")

@@ -21,7 +21,7 @@ from skgraphkde.cli.options import (
 from skgraphkde.cli.output import TABLES, write_table
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.explanation.results import N_WEAK, Judgement, judge
+from skgraphkde.explanation.results import N_REASONS, Judgement, judge
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import printable
 
@@ -81,7 +81,7 @@ def score(
         )
     batch = fitted.read(files.read(fitted.schema_))
     with files.stage("Judging"):
-        judged = judge(fitted, batch, n_reasons=N_WEAK * reasons)
+        judged = judge(fitted, batch, n_reasons=N_REASONS * reasons)
     table = table_of(batch, judged)
     if alpha is not None:
         n_scores = len(fitted.calibration_scores_)

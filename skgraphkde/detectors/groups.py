@@ -20,7 +20,7 @@ from skgraphkde._utils import progress
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import USUAL, listed, printable, shown
+from skgraphkde.graphs.naming import USUAL, listed, printable
 from skgraphkde.views.base import Reason
 from skgraphkde.views.categories import Vocabulary, edge_name, surrounding_names, with_times
 from skgraphkde.views.neighborhoods import (
@@ -50,7 +50,8 @@ class Group(NamedTuple):
 
     members: np.ndarray  # indices of training graphs that are references, ascending
     share: float  # of the references that would be as far apart, were they as many
-    shared: str  # by all members, and by no other reference
+    shared: str  # by all members, and by few other references or none
+    is_only: bool  # no other training graph has it
 
 
 class Things(NamedTuple):
@@ -106,11 +107,14 @@ def find_groups(model: GraphModel) -> list[Group]:
             group_of[members] = before[-1]
             chosen[before[-1]] = share, members
     groups, has_own = [], _has_own_value(model)
+    is_sample = n < model.n_training_graphs
     for share, members in chosen:
-        shared = _shared_words(kinds, members) or _statistics_words(model, statistics, members)
+        things = _shared_words(kinds, members)
+        shared = printable(things or _statistics_words(model, statistics, members))
+        is_only = bool(things) and not (is_sample or has_own[members].any())
         members = members[~has_own[members]]
         if len(members) > 1:
-            groups.append(Group(model.reference_index[members], share, printable(shared)))
+            groups.append(Group(model.reference_index[members], share, shared, is_only))
     return groups
 
 
@@ -216,7 +220,7 @@ def _shared_words(kinds: list[Things], members: np.ndarray) -> str:
         if len(only):
             names = dict.fromkeys(words(i) for i in only[:MOST_SHARED].tolist())
             text = " and ".join(names)
-            return text if len(text) <= LONGEST else shown(next(iter(names)), LONGEST)
+            return text if len(text) <= LONGEST else next(iter(names))
     return ""
 
 

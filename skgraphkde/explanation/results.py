@@ -14,7 +14,7 @@ from skgraphkde._utils import during, progress
 from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.detectors.groups import find_groups
+from skgraphkde.detectors.groups import Group, find_groups
 from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
 from skgraphkde.explanation.reasons import Profiles, RankedReason
@@ -24,8 +24,8 @@ from skgraphkde.graphs.naming import encodable
 
 __all__ = ["explain", "results"]
 
-# Weak reasons that are told together, where nothing single is unusual.
-N_WEAK = 3
+# Reasons for each graph, at most.
+N_REASONS = 5
 
 
 class Judgement(NamedTuple):
@@ -64,30 +64,26 @@ class Judgement(NamedTuple):
 
     @property
     def why(self) -> str | None:
-        """The main reason in words; None if a graph has none.
-
-        Without an unusual reason, it is the few strongest ones.
-        """
+        """The main reason in words, or as many weak ones as fit; None if a graph has none."""
         if self.is_confirmed and self.decision < 0:
             return "judged normal by you"
         if self.unusual:
             return self.unusual[0].text
-        weak = [reason.fact for reason in self.told[:N_WEAK]]
-        start = f"{self.no_strong_sign}: "
-        return in_two_lines(start, weak, "; ")[0] if weak else None
+        weak = [reason.fact for reason in self.told]
+        return in_two_lines(f"{self.no_strong_sign}: ", weak, "; ")[0] if weak else None
 
     @property
     def no_strong_sign(self) -> str:
         """What is said before weak reasons, if no reason is strong."""
-        if self.is_anomaly:
-            return "no single strong sign, but weak ones together"
-        return "no strong sign; weak ones"
+        if len(self.told) == 1:
+            return "one weak sign"
+        together = "no single strong sign, but weak ones together"
+        return together if self.is_anomaly else "no strong sign; weak ones"
 
     @property
     def codes(self) -> str:
         """Kind and what of the unusual reasons as JSON: [["new", "label"], ["size", "nodes"]]."""
-        pairs = [(reason.kind, reason.what) for reason in self.unusual]
-        return json.dumps(pairs, ensure_ascii=False)
+        return json.dumps([(x.kind, x.what) for x in self.unusual], ensure_ascii=False)
 
     @property
     def nodes(self) -> list[int]:
@@ -100,7 +96,7 @@ def judge(
     batch: GraphBatch,
     *,
     k: int = 5,
-    n_reasons: int = 5,
+    n_reasons: int = N_REASONS,
     node_names: Sequence[Sequence[Any]] | None = None,
     own: np.ndarray | None = None,
 ) -> list[Judgement]:
@@ -128,8 +124,7 @@ def judge(
         One per graph.
     """
     why: list[dict[str, Any]] = [{} for _ in range(len(batch))]
-    is_kde = isinstance(detector, GraphKDEDetector)
-    if is_kde and n_reasons:
+    if n_reasons and isinstance(detector, GraphKDEDetector):
         if own is None:
             detector.warn_if_given_again(batch)
         why = _explained(detector, batch, k, n_reasons, node_names, own)
@@ -140,21 +135,22 @@ def judge(
         scores, anomalies = np.empty(len(batch)), np.flatnonzero(own < 0)
         if len(anomalies):
             scores[anomalies] = detector.model_.scores(batch[anomalies])
-    if own is not None:
+    references, is_confirmed = np.full(len(batch), -1), np.zeros(len(batch), dtype=bool)
+    if own is not None:  # by a GraphKDEDetector
+        references = own
         scores[own >= 0] = detector.calibration_scores_[own[own >= 0]]
+        is_confirmed = np.isin(own, detector.calibration_index_[detector.verdicts_ == NORMAL])
     p_values: list = [None] * len(batch)
     if detector.is_calibrated_:
         p_values = conformal_p_values(scores, detector.calibration_scores_).tolist()
-    is_confirmed = np.zeros(len(batch), dtype=bool)
-    if own is not None and is_kde:
-        is_confirmed = np.isin(own, detector.calibration_index_[detector.verdicts_ == NORMAL])
-    judged = []
-    for i, score in enumerate(scores.tolist()):
-        reference = -1 if own is None else int(own[i])
-        decision = score - float(detector.offset_)
-        why[i] |= {"own": reference, "is_confirmed": bool(is_confirmed[i])}
-        judged.append(Judgement(score, decision, p_values[i], **why[i]))
-    return judged
+    decisions = scores - float(detector.offset_)
+    columns = (x.tolist() for x in (scores, decisions, references, is_confirmed))
+    return [
+        Judgement(score, decision, p_value, own=reference, is_confirmed=is_known, **x)
+        for score, decision, reference, is_known, p_value, x in zip(
+            *columns, p_values, why, strict=True
+        )
+    ]
 
 
 def judge_some(
@@ -254,7 +250,7 @@ def _names_of(batch: GraphBatch, names: Sequence[Any] | None = None) -> pd.Serie
     )
 
 
-def groups_of(detector: BaseGraphDetector) -> list[tuple[np.ndarray, str]]:
+def groups_of(detector: BaseGraphDetector) -> list[Group]:
     """Training graphs that are alike and unlike the others, and what they share.
 
     Parameters
@@ -264,32 +260,30 @@ def groups_of(detector: BaseGraphDetector) -> list[tuple[np.ndarray, str]]:
 
     Returns
     -------
-    list of (ndarray of int, str)
-        Positions of the members of each group, copies included, the most distinct groups first.
+    list of Group
+        With the positions of the members, copies included; the most distinct groups first.
     """
     assert isinstance(detector, GraphKDEDetector)  # others do not judge their training graphs
     index = detector.calibration_index_
     with during(0.0, 0.15):
         found = find_groups(detector.model_)
-    return [(np.flatnonzero(np.isin(index, x.members)), x.shared) for x in found]
+    return [x._replace(members=np.flatnonzero(np.isin(index, x.members))) for x in found]
 
 
-def group_numbers(groups: list[tuple[np.ndarray, str]], n_graphs: int) -> Any:
+def group_numbers(groups: list[Group], n_graphs: int) -> Any:
     """The number of the group of each graph, from 1 on, missing if it is in none."""
     numbers = pd.array([pd.NA] * n_graphs, dtype="Int64")
-    for number, (members, _) in enumerate(groups, 1):
-        numbers[members] = number
+    for number, group in enumerate(groups, 1):
+        numbers[group.members] = number
     return numbers
 
 
-def with_shared(
-    reasons: Sequence[str | None], groups: list[tuple[np.ndarray, str]]
-) -> list[str | None]:
+def with_shared(reasons: Sequence[str | None], groups: list[Group]) -> list[str | None]:
     """Reasons of training graphs, each with what all of its group share, if it is in one."""
     told = list(reasons)
-    for members, shared in groups:
-        alike = f"{len(members)} alike: all have {shared}"
-        for i in members.tolist():
+    for group in groups:
+        alike = f"{len(group.members)} alike: all have {group.shared}"
+        for i in group.members.tolist():
             told[i] = f"{told[i]}; {alike}" if told[i] else alike
     return told
 
@@ -379,8 +373,8 @@ def explain(
         for i, judgement in enumerate(judged)
         for rank, reason in enumerate(judgement.reasons, 1)
     ]
-    columns = ["graph", "name", "rank", "kind", "what", "reason", "strength"]
-    return pd.DataFrame(rows, columns=[*columns, "nodes", "edges", "more", "references"])
+    columns = "graph name rank kind what reason strength nodes edges more references"
+    return pd.DataFrame(rows, columns=columns.split())
 
 
 def results(
@@ -420,9 +414,9 @@ def results(
           for the training graphs, whose p-values are ranks among themselves;
         - group : number, from 1 on, of a small group of training graphs that are alike and unlike
           all others, flagged or not; missing for most graphs, and for new ones;
-        - reason : the first that :func:`explain` gives, in words; if its strength is below 1, the
-          first three; then what all of its group have; missing if there is none, as for detectors
-          other than :class:`~skgraphkde.GraphKDEDetector`.
+        - reason : the first that :func:`explain` gives, in words; if its strength is below 1, as
+          many as fit in two lines; then what all of its group have; missing if there is none, as
+          for detectors other than :class:`~skgraphkde.GraphKDEDetector`.
 
     Raises
     ------
@@ -449,18 +443,22 @@ def results(
     """
     check_alpha(alpha)
     batch, own = to_judge(detector, graphs)
-    judged = judge(detector, batch, n_reasons=N_WEAK, own=own)
-    frame = pd.DataFrame({"name": _names_of(batch, names)})
-    frame["score"] = [x.score for x in judged]
-    frame["decision"] = [x.decision for x in judged]
-    frame["verdict"] = [-1 if x.is_anomaly else 1 for x in judged]
-    frame["p_value"] = pd.Series([x.p_value for x in judged], dtype=float)
+    judged = judge(detector, batch, own=own)
+    p_values = np.array([x.p_value for x in judged], dtype=float)
     selected: Any = [pd.NA] * len(batch)
     if detector.is_calibrated_ and own is None:
         n_scores = len(detector.calibration_scores_)
-        selected = discoveries(frame["p_value"].to_numpy(), alpha, n_scores)
-    frame["selected"] = pd.array(selected, dtype="boolean")
+        selected = discoveries(p_values, alpha, n_scores)
     groups = [] if own is None else groups_of(detector)
-    frame["group"] = group_numbers(groups, len(batch))
-    frame["reason"] = pd.array(with_shared([x.why for x in judged], groups), dtype="string")
-    return frame
+    return pd.DataFrame(
+        {
+            "name": _names_of(batch, names),
+            "score": [x.score for x in judged],
+            "decision": [x.decision for x in judged],
+            "verdict": [-1 if x.is_anomaly else 1 for x in judged],
+            "p_value": p_values,
+            "selected": pd.array(selected, dtype="boolean"),
+            "group": group_numbers(groups, len(batch)),
+            "reason": pd.array(with_shared([x.why for x in judged], groups), dtype="string"),
+        }
+    )

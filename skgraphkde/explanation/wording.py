@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
@@ -32,6 +33,8 @@ from skgraphkde.views.categories import (
 LONGEST = 160
 # What comes after it is not of others that have the same.
 HERE = ", here "
+# A bracket that is cut, behind a word.
+CUT_BRACKET = re.compile(r"(?<=[^\s:,;]) \((?:[^()]|\([^()]*\)|\((?=[^()]*$))*\.\.\.$")
 ONE = {"are": "is", "have": "has", "lack": "lacks"}
 
 
@@ -157,6 +160,8 @@ def in_two_lines(
 ) -> tuple[str, str]:
     """A reason with as many names as fit in two lines, and with all; "" if these are all.
 
+    A bracket is left out rather than cut.
+
     Parameters
     ----------
     start : str
@@ -173,10 +178,9 @@ def in_two_lines(
         text = f"{start}{between.join(names[:k])}{between}and {len(names) - k} more{end}"
         if len(text) <= LONGEST:
             return text, whole
-    if not names:
-        return shown(whole, LONGEST - 3), whole
     end = f"{between}and {len(names) - 1} more{end}" if len(names) > 1 else end
-    return shown(start + names[0], LONGEST - len(end) - 3) + end, whole
+    first = shown(start + "".join(names[:1]), LONGEST - len(end) - 3)
+    return CUT_BRACKET.sub("...", first) + end, whole
 
 
 def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts, words: Words) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.detectors.groups import find_groups
+from skgraphkde.detectors.groups import Group, find_groups
 from skgraphkde.detectors.verdicts import ANOMALY
 from skgraphkde.explanation.results import Judgement, judge
 from skgraphkde.graphs.batch import GraphBatch
@@ -75,8 +75,8 @@ class UsualGraphs:
         self.reasons = [reasons.get(i, set()) for i in model.reference_index.tolist()]
         self.data = data_of(model.references)
         names = model.references.schema.graph_categories
-        kinds = [[x[name] for name in names] for x in self.data]
-        self.kinds = np.array(kinds, dtype=object)  # (n_references, n_categories)
+        # Shape (n_references, n_categories).
+        self.kinds = np.array([[x[name] for name in names] for x in self.data], dtype=object)
         vocabulary, n = model.categories.vocabulary, len(model.references)
         self.category = vocabulary.named if vocabulary.names else None
         self.counts = self._counts(model.references)
@@ -87,8 +87,9 @@ class UsualGraphs:
         """The nearest usual reference of the same kind and size.
 
         Those of about as many nodes come first; of these, those that share most categories; of
-        these, those without the main reason of the graph; of these, those of the same size; of
-        these, the nearest, where a graph of other size counts as further.
+        these, those without a strong reason, or else without the main reason of the graph; of
+        these, those of the same size; of these, the nearest, where a graph of other size counts as
+        further.
 
         Parameters
         ----------
@@ -117,6 +118,7 @@ class UsualGraphs:
         kind = np.array([data[name] for name in graph.schema.graph_categories], dtype=object)
         n_same = (self.kinds == kind).sum(axis=1)
         candidates &= n_same == n_same[candidates].max()
+        candidates = _narrowed(candidates, np.array([not x for x in self.reasons]))
         main = {(reason.kind, reason.what) for reason in judged.unusual[:1]}
         candidates = _narrowed(candidates, np.array([not main & x for x in self.reasons]))
         candidates = _narrowed(candidates, ratio <= SAME_SIZE)
@@ -137,29 +139,26 @@ class UsualGraphs:
         reference : int
         named : str, default=""
             What reasons name, in lines; numbers of nodes and edges that are not in it, and edges
-            between nodes of two kinds that are there, are not shown.
+            between nodes of two kinds that are there, are not shown, nor is what both have.
         """
         other, words = self.model.references[reference], graph.schema.words
         found: list[tuple[int, Difference]] = []  # with the places where reasons name them, or -1
         for part, noun in (("node", words.nodes), ("edge", words.edges)):
             n, n_of_other = (int(getattr(x, f"n_{part}s_per_graph")[0]) for x in (graph, other))
             place = named.find(f"\n{words.counted(n, part)}")
-            if n != n_of_other or place >= 0:
-                found.append((place, Difference(noun, str(n), str(n_of_other))))
+            found.append((place, Difference(noun, str(n), str(n_of_other))))
             for i, name in enumerate(getattr(graph.schema, f"{part}_columns")):
                 place = place_in(named, name)
                 if place >= 0:
                     pair = [np.asarray(x.data(part).numbers)[:, i] for x in (graph, other)]
-                    what, ends = f"{shown(name)} of {noun}", map(_range, pair)
-                    ranges, means = zip(*ends, strict=True)
-                    found.append((place, Difference(what, *ranges)))
-                    if means != ranges and means[0] != means[1]:
-                        found.append((place, Difference(f"average {what}", *means)))
+                    what, (ranges, means) = shown(name), zip(*map(_range, pair), strict=True)
+                    found.append((place, Difference(f"{what} at {noun}", *ranges)))
+                    if means != ranges:
+                        found.append((place, Difference(f"average {what} of {noun}", *means)))
         (data,) = data_of(graph)
         for name, value in data.items():
-            if value != self.data[reference][name]:
-                line = Difference(shown(name), value, self.data[reference][name])
-                found.append((place_in(named, name), line))
+            line = Difference(shown(name), value, self.data[reference][name])
+            found.append((place_in(named, name), line))
         (counts,), others = self._counts(graph), self.counts[reference]
         differ = (x for x in counts | others if counts[x] != others[x])
         # A count of 3 and one of 0 differ more than counts of 13 and 10.
@@ -167,15 +166,14 @@ class UsualGraphs:
             differ, key=lambda x: -abs(counts[x] - others[x]) / (counts[x] + others[x]) ** 0.5
         ):
             place, text = place_in(named, thing.text.removesuffix(f" ({words.edges})")), thing.text
-            is_lacking = not counts[thing] and thing in self.common
             if place < 0 and thing.ends and not all(counts[Thing(x)] for x in thing.ends):
                 continue
-            if is_lacking:
-                place, text = place if place >= 0 else len(named), f"not here: {text}"
+            if not counts[thing] and thing in self.common:
+                place, text = place if place >= 0 else len(named), f"{text} (most have it)"
             if place >= 0 or not thing.ends:
                 found.append((place, Difference(text, str(counts[thing]), str(others[thing]))))
         found.sort(key=lambda x: x[0] if x[0] >= 0 else np.inf)
-        return [line for _, line in found]
+        return [line for _, line in found if line.own != line.other]
 
     def _counts(self, graphs: GraphBatch) -> list[Counter[Thing]]:
         """For each graph, its nodes and edges of each category, and its edges between two kinds."""
@@ -237,7 +235,7 @@ def place_in(text: str, name: str) -> int:
 def set_apart(
     detector: GraphKDEDetector,
     judged: Sequence[Judgement] = (),
-    groups: Sequence[tuple[np.ndarray, str]] = (),
+    groups: Sequence[Group] = (),
 ) -> list[int]:
     """Training graphs in groups, and those whose main reason is a confirmed anomaly.
 
@@ -247,16 +245,15 @@ def set_apart(
         Fitted.
     judged : sequence of Judgement, default=()
         Of the training graphs. Without any, the references are judged, and groups looked for.
-    groups : sequence of (ndarray of int, str), default=()
-        Positions of members in `judged`, and what they share.
+    groups : sequence of Group, default=()
+        With positions of members in `judged`.
     """
     model = detector.model_
-    members = [judged[i].own for positions, _ in groups for i in positions.tolist()]
+    members = [judged[i].own for group in groups for i in group.members.tolist()]
     if not judged:
         members = [i for group in find_groups(model) for i in group.members.tolist()]
         if (detector.verdicts_ == ANOMALY).any():
-            own = model.reference_index
-            judged = judge(detector, model.references, own=own, n_reasons=1)
+            judged = judge(detector, model.references, own=model.reference_index, n_reasons=1)
     return members + [x.own for x in judged if x.unusual and x.unusual[0].kind == "confirmed"]
 
 

@@ -31,7 +31,7 @@ const options = {
   deferRender: true,
   pageLength: 25,
   layout: { topStart: document.querySelector(".tools"), topEnd: "search", bottomStart: "info", bottomEnd: "paging" },
-  language: { thousands: "", search: "Filter", info: `_START_ to _END_ of _TOTAL_ rows${hasGroups ? "; a group is one" : ""}`, infoFiltered: "(_MAX_ in all)", infoEmpty: "", zeroRecords: "No graph matches." },
+  language: { thousands: "", search: "Filter", info: `_START_ to _END_ of _TOTAL_ rows${hasGroups ? "; a group is one" : ""}`, infoFiltered: "(_MAX_ in all)", infoEmpty: "", zeroRecords: "No row matches." },
 };
 const table = new DataTable("#graphs", options);
 document.documentElement.classList.add("ready");

@@ -15,7 +15,8 @@ from skgraphkde._utils import during
 from skgraphkde.calibration import check_alpha
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.explanation.results import groups_of, judge, judge_some, to_judge
+from skgraphkde.detectors.groups import Group
+from skgraphkde.explanation.results import N_REASONS, groups_of, judge, judge_some, to_judge
 from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import encodable, shown
@@ -25,8 +26,6 @@ from skgraphkde.saving import atomic_file
 
 # The graphs that are drawn, at most: the oddest.
 PICTURED = 100
-# Reasons for each graph, at most.
-N_REASONS = 5
 SUFFIXES = (".html", ".htm")
 
 
@@ -146,7 +145,7 @@ class Page:
         self.detector, self.alpha, self.known_names = detector, alpha, known_names
         self.listed: list[Row] = []
         self.drawn: list[Drawn] = []
-        self.groups: list[tuple[np.ndarray, str]] = []
+        self.groups: list[Group] = []
 
     def add_all(
         self,
@@ -177,13 +176,11 @@ class Page:
         decisions = np.array([x.decision for x in judged])
         oddest = np.argsort(decisions, kind="stable")
         if not n_reasons:
-            members = [x for members, _ in self.groups for x in members.tolist()]
+            members = [x for group in self.groups for x in group.members.tolist()]
             # Members are in the rows of their groups, which leaves room for as many others.
             listed = np.unique([*oddest[: ROWS + len(members)].tolist(), *members])
             with during(begin, 1.0):
-                of_listed = judge_some(
-                    self.detector, batch, listed, n_reasons=N_REASONS, node_names=ids, own=own
-                )
+                of_listed = judge_some(self.detector, batch, listed, node_names=ids, own=own)
             judged = [of_listed.get(i, x) for i, x in enumerate(judged)]
         n_nodes, n_edges = batch.n_nodes_per_graph.tolist(), batch.n_edges_per_graph.tolist()
         data, texts = data_of(batch), [shown(str(name), LONGEST) for name in names]
@@ -193,7 +190,7 @@ class Page:
             Row(i, name, judged[i], n_nodes[i], int(n_edges[i]), data[i], start=start)
             for i, name in enumerate(texts)
         ]
-        of_groups = [members[decisions[members].argmin()] for members, _ in self.groups]
+        of_groups = [x.members[decisions[x.members].argmin()] for x in self.groups]
         self.drawn = [
             (i, batch[i], None if ids is None else ids[i])
             for i in dict.fromkeys([*oddest[:PICTURED].tolist(), *map(int, of_groups)])

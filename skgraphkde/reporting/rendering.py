@@ -27,7 +27,9 @@ from skgraphkde._version import __version__
 from skgraphkde.calibration import discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.detectors.groups import Group
 from skgraphkde.explanation.results import Judgement, group_numbers
+from skgraphkde.explanation.wording import in_two_lines
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, encodable, listed, shown
 from skgraphkde.graphs.schema import unread_attributes
@@ -98,13 +100,12 @@ class Row(NamedTuple):
     @property
     def reason(self) -> str:
         """The main reason."""
-        return shown(self.judged.why or "nothing stands out clearly", BRIEF)
+        return self.judged.why or "nothing stands out clearly"
 
     @property
     def brief(self) -> str:
         """The name for a table: not too long, and without what all begin with."""
-        name = shown(self.name.removeprefix(self.start) or self.name, BRIEF)
-        return f"{name[:4]}…{name[-8:]}" if IDENTIFIER.fullmatch(name) else name
+        return _brief(self.name.removeprefix(self.start) or self.name)
 
 
 class GroupRow(NamedTuple):
@@ -113,6 +114,7 @@ class GroupRow(NamedTuple):
     number: int
     members: list[Row]  # the lowest score first
     shared: str
+    is_only: bool = False  # no other graph has it
 
     @property
     def n_anomalies(self) -> int:
@@ -120,12 +122,22 @@ class GroupRow(NamedTuple):
         return sum(row.judged.is_anomaly for row in self.members)
 
     @property
-    def is_why(self) -> bool:
-        """True if the main reason of the oddest member is what all share, whatever the numbers."""
-        reason, shared = (x.partition("; ")[0] for x in (self.members[0].reason, self.shared))
-        if COUNT.match(shared):
-            return bool(COUNT.match(reason)) and COUNT.sub("", reason) == COUNT.sub("", shared)
-        return all(place_in(reason, x.partition(": ")[0]) >= 0 for x in shared.split(" and "))
+    def brief(self) -> str:
+        """What all share, for a table."""
+        return in_two_lines(self.shared, ())[0]
+
+    @property
+    def own(self) -> str:
+        """The first strong reason of the oddest member that is not what all share, or ""."""
+        judged = self.members[0].judged
+        reasons = [x.text for x in judged.unusual] or [judged.why or self.shared]
+        return next((x for x in reasons if not self._is_shared(x)), "")
+
+    def _is_shared(self, reason: str) -> bool:
+        """True if a reason is what all share, whatever the numbers."""
+        reason, shared = (COUNT.sub("# ", x.partition("; ")[0]) for x in (reason, self.shared))
+        named = [x.partition(": ")[0] for x in shared.split(" and ")]
+        return reason == shared or all(place_in(reason, x) >= 0 for x in named)
 
     @property
     def data(self) -> dict[str, str]:
@@ -145,6 +157,7 @@ class Detail(NamedTuple):
     smiles: str  # "" if it is no molecule
     usual: int = -1  # the position of the nearest usual graph; -1 if no other graph is usual
     usual_name: str = ""
+    is_plain: bool = True  # it has no strong reason
     lacks: str = ""  # "size" or "kind" if the usual graph is of another one
     differences: Sequence[Difference] = ()
 
@@ -156,7 +169,7 @@ def render(
     alpha: float,
     known_names: Sequence[Any] | None,
     skipped: Sequence[str],
-    groups: list[tuple[np.ndarray, str]],
+    groups: list[Group],
     earlier: Mapping[str, int],
     notes: Iterable[str],
 ) -> str:
@@ -174,8 +187,8 @@ def render(
         As for :func:`skgraphkde.report`.
     skipped : sequence of str
         What is said of graphs that are left out.
-    groups : list of (ndarray of int, str)
-        Numbers of graphs that are alike, and what they share.
+    groups : list of Group
+        With the numbers of graphs that are alike.
     earlier : dict of str -> int
         The rank of each graph, by name, on a page before.
     notes : iterable of str
@@ -191,8 +204,9 @@ def render(
         judged = [x.judged for x in graphs] if are_known else []
         usual = UsualGraphs(detector, set_apart(detector, judged, groups), judged)
     with during(0.0, 0.6):
-        by_number = {x.number: x for x in rows}
-        details, drawings = _details(detector, by_number, drawn, known_names, usual)
+        details, drawings = _details(
+            detector, {x.number: x for x in rows}, drawn, known_names, usual
+        )
     words = detector.schema_.words
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
     predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
@@ -225,7 +239,7 @@ def render(
         details=details,
         risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
         unread=listed(unread, MOST_NAMES),
-        has_readable=any(x.is_readable for x in unread),
+        readable=listed([f"“{shown(x.name)}”" for x in unread if x.is_readable]),
         has_tail=bool(scores.min() < lowest_shown(scores, offset, predicted)),
         packed=_packed(packed),
         library=library,
@@ -265,11 +279,10 @@ def _breakable(text: str) -> Markup:
 
 def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:
     """How many graphs stand out, how many usual ones would, and how many are selected."""
-    calibration = detector.calibration_
     least = 1 / (len(detector.calibration_scores_) + 1)
-    rates = FLAGGED_BY_FENCE
-    if calibration.contamination is not None:
-        rates = (max(calibration.contamination, least),) * 2
+    rates, contamination = FLAGGED_BY_FENCE, detector.calibration_.contamination
+    if contamination is not None:
+        rates = (max(contamination, least),) * 2
     unknown = [row for row in rows if not row.given]
     found = [row for row in unknown if row.judged.is_anomaly]
     first, third = np.quantile([row.judged.score for row in rows], (0.25, 0.75))
@@ -280,8 +293,8 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
         "n_anomalies": len(found),
         "n_given": sum(row.given == "anomaly" for row in rows),
         "n_unknown": n,
-        "n_far": len(far),
         "far": far,
+        "lowest_near": lowest,
         "n_selected": sum(row.is_selected for row in rows),
         "n_graphs": len(rows),
         "rates": rates,
@@ -314,7 +327,7 @@ def _method(detector: BaseGraphDetector) -> dict[str, Any]:
     }
 
 
-def _table(rows: list[Row], groups: list[tuple[np.ndarray, str]]) -> pd.DataFrame:
+def _table(rows: list[Row], groups: list[Group]) -> pd.DataFrame:
     """All graphs, the oddest first, with their reasons and the codes of these."""
     lines = [
         {
@@ -383,23 +396,24 @@ def _with_rises(rows: list[Row], earlier: Mapping[str, int]) -> list[Row]:
     ]
 
 
-def _entries(
-    rows: list[Row], groups: Sequence[tuple[np.ndarray, str]]
-) -> tuple[list[Any], list[GroupRow]]:
+def _entries(rows: list[Row], groups: Sequence[Group]) -> tuple[list[Any], list[GroupRow]]:
     """The rows of the table, with groups in the place of their first members, and small groups.
 
     Small groups are those of which no graph is flagged, in the order of `groups`. Graphs that
     people have judged are in neither.
     """
     row_of, found = {row.number: row for row in rows}, list[GroupRow]()
-    for number, (positions, shared) in enumerate(groups, 1):
-        members = [row_of[i] for i in positions.tolist() if not row_of[i].given]
+    for number, group in enumerate(groups, 1):
+        members = [row_of[i] for i in group.members.tolist() if not row_of[i].given]
         if len(members) > 1:
-            found.append(GroupRow(number, sorted(members, key=lambda row: row.rank), shared))
+            is_only = group.is_only and len(members) == len(group.members)
+            members.sort(key=lambda row: row.rank)
+            found.append(GroupRow(number, members, group.shared, is_only))
     flagged = {x.members[0].number: x for x in found if x.n_anomalies}
     grouped = {row.number for x in found for row in x.members} - flagged.keys()
-    shown_rows = [row for row in rows if not row.given and row.number not in grouped]
-    entries = [flagged.get(row.number, row) for row in shown_rows]
+    entries = [
+        flagged.get(row.number, row) for row in rows if not row.given and row.number not in grouped
+    ]
     return entries[:ROWS], [x for x in found if not x.n_anomalies]
 
 
@@ -487,8 +501,21 @@ def _compared(
     if reference < 0:
         return detail
     name = str(known_names[reference] if known_names else "").removeprefix(row.start)
-    name = shown(name, BRIEF) or f"known graph {reference}"
-    return Detail(*detail[:3], reference, name, lacks, usual.differences(graph, reference, said))
+    called = graph.schema.words.graph
+    name = _brief(name or f"known {called} {reference}")
+    return detail._replace(
+        usual=reference,
+        usual_name=f"{called} {name}" if name.isdecimal() else name,
+        is_plain=not usual.reasons[reference],
+        lacks=lacks,
+        differences=usual.differences(graph, reference, said),
+    )
+
+
+def _brief(name: str) -> str:
+    """A name for a table: not too long, and of an identifier the start and the end."""
+    name = shown(name, BRIEF)
+    return f"{name[:4]}…{name[-8:]}" if IDENTIFIER.fullmatch(name) else name
 
 
 def _packed(contents: dict[str, Any]) -> str:

@@ -64,6 +64,7 @@ def test_planted_graphs_are_one_group(planted, k):
     said = {"category": "Pay -> Post", "structure": "->", "number": "amount of nodes: 99"}
     said["extreme"] = "amount of nodes: 30000"
     assert said[planted] in found.shared
+    assert found.is_only == (planted in ("category", "structure"))
     assert groups.index(found) < 5
 
 
