@@ -52,6 +52,11 @@ def said(data, name):
     return f"no {name}" if data.get(name) is None else f"{name}={data[name]}"
 
 
+def counted(things):
+    """Names of things by the alphabet, with their numbers."""
+    return [f"{n} times {x}" if n > 1 else x for x, n in sorted(Counter(things).items())]
+
+
 def degrees(graph):
     return [degree for _, degree in nx.Graph(graph).degree]
 
@@ -65,9 +70,9 @@ def n_loops(graph):
 
 
 STATISTICS = {
-    "most neighbors of one node": lambda graph: max(degrees(graph)),
-    "separate pieces": n_pieces,
-    "edges that close a loop": n_loops,
+    "most others linked to one node": lambda graph: max(degrees(graph)),
+    "parts with no edges between them": n_pieces,
+    "edges beyond those needed to connect the nodes": n_loops,
 }
 
 
@@ -113,7 +118,10 @@ class Checker:
         self.others = [x for i, x in enumerate(self.known) if i != own]
         if len(reason.reason) > 160 or not reason.reason.strip():
             return "longer than two lines, or empty"
-        for text in filter(None, (reason.reason, reason.more)):
+        start, is_cut, _ = reason.reason.partition("...")
+        if is_cut and not reason.more.startswith(start):
+            return f"not the start of {reason.more}"
+        for text in filter(None, ("" if is_cut else reason.reason, reason.more)):
             found = self._sentence(re.sub("'([^']+)'", lambda x: as_one(x[1]), text))
             if found is not None:
                 return found
@@ -266,18 +274,17 @@ class Checker:
         """A node with all that is next to it, as they are written."""
         before, after = Counter(), Counter()
         for u, w, data in graph.edges(data=True):
-            by = f" by {self._kind(data)}".rstrip() if self.schema.edge_categories else ""
+            by = f" ({self._kind(data).rstrip()})" if self.schema.edge_categories else ""
             for x, y, near in ((u, w, after), (w, u, before if self.directed else after)):
                 if x == v:
                     near[f"{self._words(graph.nodes[y], names)}{by}"] += 1
-        into, out = (
-            " and ".join(f"{n} times {x}" if n > 1 else x for x, n in sorted(near.items()))
-            for near in (before, after)
-        )
-        others = f"with {into or 'nothing'} before and {out or 'nothing'} after it"
-        if not self.directed:
-            others = f"whose only neighbor{' is' if after.total() == 1 else 's are'} {out}"
-        return f"{self._words(graph.nodes[v], names)} {others if into + out else 'without edges'}"
+        into, out = (" and ".join(counted(near)) or "nothing" for near in (before, after))
+        sides = f"before it {into}; after it {out}" if self.directed else out
+        n = before.total() + after.total()
+        how = f"with exactly {'one neighbor' if n == 1 else 'these neighbors'}: {sides}"
+        name = self._words(graph.nodes[v], names)
+        name = name if self.named in names else f"node {name}"
+        return f"{name} {how if n else 'linked to no other'}"
 
     def _pairs(self, graph):
         """Pairs of different steps with the same value of another category."""
@@ -363,13 +370,13 @@ class Checker:
     def ends(self, own, total, what, percent, usually):
         def count(graph):
             out, into = dict(graph.out_degree), dict(graph.in_degree)
-            one, none = (out, into) if what.startswith("nothing") else (into, out)
+            one, none = (out, into) if what == "outgoing" else (into, out)
             return sum(one[v] > 0 and not none[v] for v in graph), len(graph)
 
         return self._share(count, own, total, percent, usually)
 
     def neighbors(self, own, total, how, percent, usually):
-        n = ("without", "with one", "with two").index(how)
+        n = ("no other", "one other", "two others").index(how)
         return self._share(lambda x: (degrees(x).count(n), len(x)), own, total, percent, usually)
 
     def _listed(self, names):
@@ -491,6 +498,13 @@ class Checker:
         is_part = len(self.together) < len(self.schema.node_categories)
         return "?" if is_part and value not in self.values[name] else value
 
+    def _called(self, graph, v):
+        """What a node is called by its initial color."""
+        if self.together:
+            return self._words(graph.nodes[v], self.together)
+        n = graph.degree[v]
+        return f"node linked to {n} other{'s' * (n != 1)}"
+
     def _of(self, graph):
         if graph not in self.surroundings:
             self.surroundings[graph] = self._surroundings(graph)
@@ -513,7 +527,7 @@ class Checker:
 
         return None if has(self.graph) and not any(map(has, self.others)) else "no order of its own"
 
-    def new_surroundings(self, own, total, percent, within, node, usually):
+    def new_surroundings(self, own, total, percent, such, node, usually, within, near):
         def n_new(graph, others):
             known = {x for y in others for x in self._all(y)}
             return sum(x not in known for x in self._of(graph)[-1].values())
@@ -524,8 +538,20 @@ class Checker:
         known = {x for y in self.others for x in self._all(y)}
         colors = self._of(self.graph)
         radii = {str(v): sum(x[v] in known for x in colors) for v in self.graph}
-        if not radii[node] == int(within or 0) == min(radii.values()):
-            return f"first {within}: {radii}"
+        radius = int(within)
+        if radii[node] != min(radii.values()) or max(radii[node], 1) != radius:
+            return f"{node} within {within}: {radii}"
+        if bool(such) != (found[0] > 1):
+            return "which of them?"
+        simple = nx.Graph(self.graph)
+        [at] = [v for v in simple if str(v) == node]
+        steps = nx.single_source_shortest_path_length(simple, at, radius)
+        expected = counted(self._called(simple, v) for v in steps if v != at) or ["nothing"]
+        *told, last = near.split(", and ") if re.search(r", and \d+ more$", near) else (near, "")
+        if not ", ".join(expected).startswith("".join(told).removesuffix("...")):
+            return f"near are {expected}"
+        if not last and near != ", ".join(expected):
+            return f"all near are {expected}"
         return self._among(lambda x, others: n_new(x, others) / len(x), percent, usually)
 
     # -- single numbers ----------------------------------------------------------------------------
@@ -685,7 +711,7 @@ LIKE = (
     r"(?:of its kind(?: \(.*\))?|nodes|edges|graphs|"
     r"(?:(?:nodes|edges|graphs) )?(?:of|with) (?:a|this or another) rare \w+)"
 )
-HAVE = r"(?:; (?P<have>\d+) of (?P<total>\d+) other graphs have something new, too)?"
+HAVE = r"(?:; (?P<have>\d+) of (?P<total>\d+) other graphs have one of their own, too)?"
 KINDS = r"(?: of (?P<kinds>\d+) kinds)?"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
@@ -702,9 +728,9 @@ Checker.PATTERNS = [
         Checker.no_node,
     ),
     (
-        rf"{OF} nodes? {PERCENT} (?:has|have) something around (?:it|them) that no other graph "
-        r"has, first (?:at|within (?P<within>\d+) edges? of) node (?P<node>\d+)(?: \(.*\))?; "
-        rf"{_usually()}",
+        rf"{OF} nodes? {PERCENT} (?:has|have) surroundings no other graph has"
+        r"(?::|(?P<such>, e.g.)) node (?P<node>\d+)(?: \(.*?\))?"
+        rf" within (?P<within>\d+) edges? of (?P<near>.+); {_usually()}",
         Checker.new_surroundings,
     ),
     (r"(?P<way>.+ -> .+): nodes in an order that no other graph has", Checker.order),
@@ -719,23 +745,19 @@ Checker.PATTERNS = [
     ),
     (rf"average (?P<name>.+) of (?P<part>nodes|edges){KIND}: {OWN}; {_usually()}", Checker.mean),
     (
-        rf"{OF} nodes with (?P<what>nothing before and something|something before and nothing) "
-        rf"after them {PERCENT}; {_usually()}",
+        rf"{OF} nodes with (?P<what>outgoing|incoming) edges only {PERCENT}; {_usually()}",
         Checker.ends,
     ),
     (
-        rf"{OF} nodes (?P<how>without|with one|with two) neighbors? {PERCENT}; {_usually()}",
+        rf"{OF} nodes linked to (?P<how>no other|one other|two others) {PERCENT}; {_usually()}",
         Checker.neighbors,
     ),
-    (rf"(?P<name>most neighbors of one node): {OWN}; {_usually()}", Checker.statistic),
-    (rf"{OWN} (?P<name>separate pieces|edges that close a loop); {_usually()}", Checker.statistic),
+    (rf"(?P<name>most others .+): {OWN}; {_usually()}", Checker.statistic),
+    (rf"{OWN} (?P<name>parts with .+|edges beyond .+); {_usually()}", Checker.statistic),
+    (rf"number of (?P<name>parts .+|edges beyond .+): {OWN}; {_usually()}", Checker.statistic),
     (
-        rf"number of (?P<name>separate pieces|edges that close a loop): {OWN}; {_usually()}",
-        Checker.statistic,
-    ),
-    (
-        rf"(?P<n>\d+) triangles? \(three nodes all linked\), {OWN} of what the edges allow; "
-        rf"{_usually()}",
+        rf"(?P<n>\d+) triangles?: of two nodes linked to the same third, {OWN} are linked "
+        rf"themselves; {_usually()}",
         Checker.triangles,
     ),
     (rf"(?:(?P<n>\d+) edges{KINDS} )?(?P<how>rare|unusual): (?P<names>.+)", Checker.rare),

@@ -276,7 +276,7 @@ PATHS = [
     )
     for k in range(61)
 ]
-AT_ALL, NEIGHBORS = "edges at all|per node", "neighbor"
+AT_ALL, NEIGHBORS = "edges at all|per node", "linked to"
 TWO_NEW, IN_TURN, IN_ORDER = [(0, 2), (3, 5)], [(0, 2), (2, 0)], [(0, 2), (2, 3)]
 
 
@@ -286,8 +286,14 @@ TWO_NEW, IN_TURN, IN_ORDER = [(0, 2), (3, 5)], [(0, 2), (2, 0)], [(0, 2), (2, 3)
     [
         (WEIGHTS, weighted(99, 5), OF_WEIGHTS, "average weight of edges: ", "^$"),
         (WORLDS, nx.create_empty_copy(WORLDS[3]), {}, "no edges at all; usually ", NEIGHBORS),
-        (ONE_IN_TEN, nx.empty_graph(3), {}, r"\d separate pieces; ", AT_ALL),
-        (ONE_IN_TEN, nx.Graph({0: [1], 2: []}), {}, r"\d separate pieces; ", AT_ALL),
+        (ONE_IN_TEN, nx.empty_graph(3), {}, r"\d parts with no edges between them; ", AT_ALL),
+        (
+            ONE_IN_TEN,
+            nx.Graph({0: [1], 2: []}),
+            {},
+            r"\d parts with no edges between them; ",
+            AT_ALL,
+        ),
         (
             PATHS[1:],
             PATHS[0],
@@ -319,7 +325,11 @@ def test_the_first_reason_and_none_that_follows_from_it(known, odd, schema, firs
     ("max_references", "reason", "nodes"),
     [
         (None, "a -> b -> c -> y: nodes in an order that no other graph has$", (0, 1, 2, 3)),
-        (50, r"\d+ of 36 nodes \(.*, first within 2 edges of node 1 \(b\); usually ", (1, 2)),
+        (
+            50,
+            r"\d+ of 36 .* has, e.g. node 1 \(b\) within 2 edges of a, c, y; usually ",
+            (1, 2),
+        ),
     ],
 )
 def test_steps_in_an_order_of_their_own_if_all_orders_are_known(max_references, reason, nodes):
@@ -385,7 +395,7 @@ def test_groups_are_told_in_the_words_of_the_user(value):
     call = {"nodes": "boxes", "graphs": "movies", "graph": "movie"}
     plain = fitted_to(graphs, node_categories=None, node_numbers=None, call=call)
     [group] = groups_of(plain)
-    assert group.shared.startswith("one box with 10 neighbors")
+    assert group.shared.startswith("one box linked to 10 others")
     [group] = groups_of(fitted_to(graphs, node_categories="status", call=call))
     ends = sorted(["status=1", "status=3" if value == 3 else value])  # as in reasons
     assert " - ".join(ends) in group.shared

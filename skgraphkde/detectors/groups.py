@@ -6,13 +6,11 @@ references that would be far from everything if each of them were alone.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra
 from sklearn.cluster import HDBSCAN
 from sklearn.neighbors import NearestNeighbors
 
@@ -20,16 +18,16 @@ from skgraphkde._utils import progress
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import USUAL, listed, printable
+from skgraphkde.graphs.naming import listed, printable
 from skgraphkde.views.base import Reason
-from skgraphkde.views.categories import Vocabulary, edge_name, surrounding_names, with_times
+from skgraphkde.views.categories import Vocabulary, edge_name, surrounding_names
 from skgraphkde.views.neighborhoods import (
     Neighborhoods,
     NeighborhoodView,
     as_sets,
     count_pairs,
 )
-from skgraphkde.views.structure import Metric, Statistics, in_words
+from skgraphkde.views.structure import Statistics, in_words
 
 # Members of a group: at least, and at most, or this share of the references if that is more.
 SMALLEST, LARGEST, LARGEST_SHARE = 3, 30, 0.02
@@ -90,7 +88,7 @@ def find_groups(model: GraphModel) -> list[Group]:
     found = [x for things in kinds for x in _sharing(things.owners, largest)]
     statistics = model.first(Statistics)
     if statistics is not None:
-        found += _clusters(_metric(statistics, n).points, largest)
+        found += _clusters(statistics.metric.points, largest)
     chosen: list[tuple[float, np.ndarray]] = []
     group_of = np.full(n, -1)
     for share, members in sorted(found, key=_share_of_each):
@@ -130,11 +128,6 @@ def _share_of_each(group: tuple[float, np.ndarray]) -> float:
     """The share of references that are as far apart, divided by the number of members."""
     share, members = group
     return share / len(members)
-
-
-def _metric(statistics: Statistics, n_references: int) -> Metric:
-    [(metric, _)] = statistics.metrics(np.full(n_references, -1))
-    return metric
 
 
 # -- things ----------------------------------------------------------------------------------------
@@ -180,16 +173,14 @@ def _neighborhoods(
     def words(i: int) -> str:
         graph, called = int(graphs.graph_of_node[first[i]]), graphs.schema.words
         alone, node = graphs[graph], int(first[i] - graphs.node_ptr[graph])
-        vocabulary, n_near = known.vocabulary, alone.degrees.tolist()
-        names = [f"one {called.node} with {n} neighbor{'s' * (n != 1)}" for n in n_near]
-        if vocabulary.by_label:
-            names = vocabulary.names_of_nodes(alone, vocabulary.together)
+        names = known.vocabulary.names_of_nodes(alone, known.vocabulary.together)
         if radius == 1:
-            return surrounding_names(alone, names, called)[node]
-        steps = dijkstra(alone.underlying, indices=node, limit=radius, unweighted=True)
-        near = Counter(names[v] for v in np.flatnonzero((steps > 0) & (steps < np.inf)))
-        away = f"up to {radius} {called.edges} away: {listed(with_times(near))}"
-        return f"{names[node]} with the same {called.nodes} {away}" if radius else names[node]
+            names = surrounding_names(alone, names, called)
+        text = names[node] if known.vocabulary.by_label else f"one {names[node]}"
+        if radius > 1:
+            near = listed(known.around(alone, node, radius))
+            text += f" with exactly these {called.nodes} up to {radius} {called.edges} away: {near}"
+        return text
 
     return Things(_owners(thing, graphs.graph_of_node, len(graphs)), words)
 
@@ -253,12 +244,10 @@ def _statistics_words(model: GraphModel, statistics: Statistics | None, members:
     """The statistic in which all members are outside of the usual range, in words."""
     assert statistics is not None  # in which they are a cluster
     own, known = statistics.table_[members], np.delete(statistics.table_, members, axis=0)
-    low, high = np.nanquantile(known, USUAL, axis=0, method="nearest")
-    is_odd = (own > high).all(axis=0) | (own < low).all(axis=0)
-    if not is_odd.any():
-        return "only many small things together, no single one"
-    standardized = _metric(statistics, len(statistics.table_)).standardized(own)
-    j = int(np.where(is_odd, abs(standardized).min(axis=0), -1.0).argmax())
+    away = statistics.metric.away(own, known)
+    if not away.any():
+        return "many small things in common, no single large one"
+    j = int(away.argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]
     name, form = statistics.named(j, model.references[members]), statistics.forms_[j]
-    return Reason(name, *in_words(name, form, ends, known[:, j], " to ")).text
+    return Reason(name, *in_words(name, form, ends, known[:, j])).text

@@ -207,9 +207,8 @@ class Profiles:
             about = {self.properties.same.get(x, x) for x in reason.about or (reason.what,)}
             # Nothing about a node is usual if it has a value that was never seen.
             odd = {v for x in found if x.kind == "new" for v in x.nodes}
-            if any(x.endswith(" together") for x in about) and odd & {*reason.nodes}:
-                reason = NONE
-            if reason.text and 2 * len(about - stated) >= len(about):
+            is_usual = any(x.endswith(" together") for x in about) and odd & {*reason.nodes}
+            if reason.text and not is_usual and 2 * len(about - stated) >= len(about):
                 stated |= about
                 found.append(self._ranked(j, reason, float(self.strengths[i, j])))
             if len(found) == most:
@@ -229,10 +228,8 @@ class Profiles:
         n_known = np.count_nonzero(~np.isnan(known))
         if n <= FAR * n_known:
             return NONE
-        reason = self._reason(i, j)
-        if not reason.usual:
-            return NONE
-        return reason._replace(usual=f"{side} than in {n} of {n_known} {self.others}")
+        reason, usual = self._reason(i, j), f"{side} than in {n} of {n_known} {self.others}"
+        return reason._replace(usual=usual) if reason.usual else NONE
 
     def _ranked(self, j: int, reason: Reason, strength: float) -> RankedReason:
         said, usual = (reason.statement, reason.names), reason.usual
@@ -253,13 +250,15 @@ class Profiles:
             is_missing = self._follows_from_size(i, j)
         if form in SHARES_OF_NODES:  # one of the usual number more or less is no news
             n_nodes = self.graphs.n_nodes_per_graph[i]
-            least, most = usual_range(np.rint(known * self._sizes(i)[:, 0]))
+            least, most = usual_range(
+                np.rint(known * self._of_others(i, self.properties.sizes)[:, 0])
+            )
             near = (1 - ROUNDING) / n_nodes * (least <= np.rint(value * n_nodes) <= most)
         return bool(low - near <= value <= high + near or is_missing)
 
     def _follows_from_size(self, i: int, j: int) -> bool:
         """True if as many nodes as usual have such degrees, or have not: a path has two ends."""
-        form, sizes = self.properties.forms[j], self._sizes(i)[:, 0]
+        form, sizes = self.properties.forms[j], self._of_others(i, self.properties.sizes)[:, 0]
         values = np.append(self._known(i, j), self.values[i, j])
         n_nodes = np.append(sizes, self.graphs.n_nodes_per_graph[i])
         counts = np.rint(np.expm1(values) if form == "size of degrees" else values * n_nodes)
@@ -273,18 +272,16 @@ class Profiles:
 
     def _known(self, i: int, j: int) -> np.ndarray:
         """A property of the references, without that of the graph itself."""
-        known = self.properties.known[:, j]
-        return known if self.reference[i] < 0 else np.delete(known, self.reference[i])
+        return self._of_others(i, self.properties.known[:, j])
 
-    def _sizes(self, i: int) -> np.ndarray:
-        """Numbers of nodes and edges of the references, without the graph itself."""
-        sizes = self.properties.sizes
-        return sizes if self.reference[i] < 0 else np.delete(sizes, self.reference[i], axis=0)
+    def _of_others(self, i: int, table: np.ndarray) -> np.ndarray:
+        """The rows of the references, without that of the graph itself."""
+        return table if self.reference[i] < 0 else np.delete(table, self.reference[i], axis=0)
 
     def _n_edges(self, i: int) -> tuple[float, np.ndarray]:
         """Number of edges per node of a graph and of the references; of edges, if it has none."""
         n_nodes, n_edges = self.graphs.n_nodes_per_graph[i], self.graphs.n_edges_per_graph[i]
-        sizes = np.floor(self._sizes(i))  # no edges count as half a one
+        sizes = np.floor(self._of_others(i, self.properties.sizes))  # no edges count as half a one
         return n_edges / n_nodes, sizes[:, EDGES] / (sizes[:, 0] if n_edges else 1)
 
     def _reason(self, i: int, j: int, stated: Set[str] = frozenset()) -> Reason:
@@ -464,7 +461,7 @@ class Profiles:
         known, usual = self._known(i, j), ""
         if self.strengths[i, j] < WEAKEST and known.any():
             have = f"{np.count_nonzero(known)} of {len(known)} {self.others} have"
-            usual = f"{have} something new, too"
+            usual = f"{have} one of their own, too"
         where = self._places(graph, kind, index)
         return Reason(listed(codes, LISTED), f"{start}: ", usual, *where, about, tuple(names))
 

@@ -14,7 +14,6 @@ from skgraphkde.graphs.naming import (
     Words,
     category_text,
     category_verb,
-    legible,
     printable,
     shown,
     usually,
@@ -201,7 +200,10 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts, words: Word
     if element == "pair":
         return _pair_names(graph, kind, counts)
     if kind in counts.surroundings:
-        return surrounding_names(graph, _end_names(graph, kind, counts), words)
+        texts = surrounding_names(graph, _end_names(graph, kind, counts), words)
+        main = counts.vocabulary.names.index(counts.vocabulary.named)
+        # The value of another category stands for a node.
+        return texts if main in counts.surroundings[kind] else [f"{words.node} {x}" for x in texts]
     if element == "edge" and not category:
         ends = _end_names(graph, kind, counts)
         return _edge_names(graph, counts.vocabulary.edge_labels, ends, words)
@@ -218,12 +220,9 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts, words: Word
 
 def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
     """The steps of each pair with the same value of a category."""
-    i, codes = counts.same[kind], np.asarray(graph.labels)
-    values = graph.values_by_category("node")[counts.vocabulary.names[i]]
-    first, second = counts.ends(graph, kind)
-    words = counts.vocabulary.pair_words(graph, i, first, second)
-    at_first = (legible(values[code]) for code in codes[first])
-    return [f"{pair}{HERE}{value}" for pair, value in zip(words, at_first, strict=True)]
+    ends = counts.ends(graph, kind)
+    words, shared = counts.vocabulary.pair_words(graph, counts.same[kind], *ends)
+    return [f"{pair}{HERE}{value}" for pair, value in zip(words, shared, strict=True)]
 
 
 def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:

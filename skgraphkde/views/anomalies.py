@@ -10,8 +10,9 @@ import numpy as np
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import kinds_of
-from skgraphkde.graphs.naming import USUAL, shown
+from skgraphkde.graphs.naming import shown
 from skgraphkde.views.base import Context, Property, Reason, View
+from skgraphkde.views.categories import LISTED
 from skgraphkde.views.structure import Statistics, in_words
 
 # Statistics that a reason names.
@@ -113,35 +114,34 @@ class Confirmed(View):
         [distances] = self.view.distances(context, self._context, np.array([unusual.own]))
         is_copy = unusual.values[0] == -ITSELF
         i = int(self.copied(graph)[0] if is_copy else distances.argmin())
-        anomalies = self.anomalies_
-        name = anomalies.names[i] if anomalies.names else ""
+        name = self.anomalies_.names[i] if self.anomalies_.names else ""
         one = f"{shown(name)!r}, a confirmed anomaly" if name else "a confirmed anomaly"
-        if is_copy and name and graph.names == (name,):
-            return Reason(self.name, "confirmed as an anomaly", about=ABOUT)
         if is_copy:
-            return Reason(self.name, f"the same as {one}", about=ABOUT)
-        if self.view is self.statistics and distances[i] == 0:
-            return Reason(self.name, f"the same as {one}, in its statistics", about=ABOUT)
-        if self.statistics is None:  # nobody knows what they share
-            return Reason(self.name, f"like {one}", about=ABOUT)
+            is_itself = name and graph.names == (name,)
+            text = "confirmed as an anomaly" if is_itself else f"the same as {one}"
+            return Reason(self.name, text, about=ABOUT)
+        is_same = self.view is self.statistics and distances[i] == 0
+        if is_same or self.statistics is None:  # nobody knows what they share
+            text = f"the same as {one}, in its statistics" if is_same else f"like {one}"
+            return Reason(self.name, text, about=ABOUT)
         shared = self._shared(self.statistics, context, i, unusual.own)
-        return Reason(self.name, f"like {one} ({shared})" if shared else "", about=ABOUT)
+        text = f"like {one}, and hardly any other {graph.schema.words.graph}: " if shared else ""
+        nodes = dict.fromkeys(v for j in shared for v in self.statistics.here(j, graph)[0].tolist())
+        return Reason(self.name, text, "", tuple(nodes)[:LISTED], (), ABOUT, tuple(shared.values()))
 
-    def _shared(self, statistics: Statistics, context: Context, i: int, own: int) -> str:
+    def _shared(self, statistics: Statistics, context: Context, i: int, own: int) -> dict[int, str]:
         """The statistics in which a graph and an anomaly are most unlike known graphs, in words."""
         [(metric, _)] = statistics.metrics(np.array([own]))
         rows = np.vstack([statistics.table(context), statistics.table(self._context)[i]])
         known = statistics.table_ if own < 0 else np.delete(statistics.table_, own, axis=0)
-        low, high = np.nanquantile(known, USUAL, axis=0, method="nearest")
-        is_odd = (rows > high).all(axis=0) | (rows < low).all(axis=0)
-        away = np.where(is_odd, abs(metric.standardized(rows)).min(axis=0), 0.0)
+        away = metric.away(rows, known)
         said: dict[int, str] = {}
         for j in np.argsort(-away, kind="stable"):
             if not away[j] > away.max() / 2 or len(said) == MOST_SHARED:
                 break
             mean = statistics.subjects[j]  # which is plainer than a deviation
-            k = mean if is_odd[mean] else j
-            about = statistics.names_[k], statistics.forms_[k]
-            reason = Reason("", *in_words(*about, rows[:, k].tolist(), known[:, k]))
-            said[mean] = reason.text
-        return "; ".join(said.values())
+            k = int(mean if away[mean] else j)
+            about = statistics.named(k, context.graphs), statistics.forms_[k], rows[:, k].tolist()
+            text, usual = in_words(*about, known[:, k], "{} in both", "{} here and {} there")
+            said[k] = f"{text} ({usual})" if usual else text
+        return said

@@ -17,7 +17,7 @@ from skgraphkde._utils import progress
 from skgraphkde.features import values_in_use
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import Words, category_text, category_word
+from skgraphkde.graphs.naming import Words, category_text, category_word, legible
 from skgraphkde.graphs.refinement import factorize, hash64, messages, refined
 from skgraphkde.graphs.schema import PARTS
 
@@ -195,15 +195,16 @@ class Vocabulary:
 
     def pair_words(
         self, graphs: GraphBatch, i: int, first: np.ndarray, second: np.ndarray
-    ) -> list[str]:
-        """The steps of pairs of nodes with the same value of the category `i`, in words."""
-        name, codes = self.names[self.step], np.asarray(graphs.labels)
-        steps = [category_word(name, x) for x in graphs.values_by_category("node")[name]]
-        found = []
+    ) -> tuple[list[str], list[str]]:
+        """The steps of pairs of nodes with the same value of the category `i`, and that value."""
+        name, same, codes = self.names[self.step], self.names[i], np.asarray(graphs.labels)
+        by_category = graphs.values_by_category("node")
+        steps = [category_word(name, x) for x in by_category[name]]
+        values, found = [legible(x) for x in by_category[same]], []
         for ends in zip(codes[first], codes[second], strict=True):
             both = " and ".join(sorted(steps[code] for code in ends))
-            found.append(f"{name} {both} with the same {self.names[i]}")
-        return found
+            found.append(f"{name} {both} with the same {same}")
+        return found, [values[code] for code in codes[first]]
 
     def same_value(self, graphs: GraphBatch, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Pairs of different steps of a graph with the same value of a category.
@@ -274,7 +275,7 @@ class Vocabulary:
         return compared_words(names, value) if name == self.named else category_text(name, value)
 
     def names_of_nodes(self, graphs: GraphBatch, categories: Sequence[int]) -> list[str]:
-        """Some categories of each node, in words.
+        """Some categories of each node, in words; how many others it is linked to, without any.
 
         Parameters
         ----------
@@ -282,6 +283,9 @@ class Vocabulary:
         categories : sequence of int
             Indices of the categories.
         """
+        if not self.by_label:
+            node = graphs.schema.words.node
+            return [f"{node} linked to {n} other{'s' * (n != 1)}" for n in graphs.degrees.tolist()]
         by_category, names = graphs.values_by_category("node"), [self.names[i] for i in categories]
         values: Any = zip(*(by_category[name] for name in names), strict=True)
         words = [self.words_of(names, x) for x in values]
@@ -674,17 +678,14 @@ def surrounding_names(graph: GraphBatch, nodes: list[str], words: Words) -> list
         by = ""
         if graph.edge_labels is not None:
             value = graph.edge_label_names[graph.edge_labels[arc]]
-            by = f" by {edge_words(graph.schema.edge_categories, value, words.edge)}"
+            by = f" ({edge_words(graph.schema.edge_categories, value, words.edge)})"
         after[u][f"{nodes[v]}{by}"] += 1
         before[v][f"{nodes[u]}{by}"] += 1
     texts = []
     for node, *near in zip(nodes, before, after, strict=True):
-        into, out = (" and ".join(with_times(side)) for side in near)
-        if not into and not out:
-            texts.append(f"{node} without {words.edges}")
-        elif graph.directed:
-            texts.append(f"{node} with {into or 'nothing'} before and {out or 'nothing'} after it")
-        else:
-            is_one = near[1].total() == 1
-            texts.append(f"{node} whose only neighbor{' is' if is_one else 's are'} {out}")
+        into, out = (" and ".join(with_times(side)) or "nothing" for side in near)
+        n = sum(side.total() for side in near) if graph.directed else near[1].total()
+        sides = f"before it {into}; after it {out}" if graph.directed else out
+        how = f"with exactly {'one neighbor' if n == 1 else 'these neighbors'}: {sides}"
+        texts.append(f"{node} {how if n else 'linked to no other'}")
     return texts

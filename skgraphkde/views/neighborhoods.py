@@ -6,12 +6,14 @@ Leman, 1968). Those of all radii have one numbering, that of the references.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import compiled
@@ -29,6 +31,7 @@ from skgraphkde.views.categories import (
     Vocabulary,
     counts_edges,
     means,
+    with_times,
 )
 
 
@@ -91,6 +94,12 @@ class Neighborhoods:
         is_new = number == len(self.table.colors)
         number[is_new] += np.arange(is_new.sum())
         return number[code].reshape(colors.shape)
+
+    def around(self, graph: GraphBatch, node: int, radius: int) -> list[str]:
+        """What the other nodes up to `radius` edges away are called, counted; of a batch of one."""
+        steps = dijkstra(graph.underlying, indices=node, limit=radius, unweighted=True)
+        names = self.vocabulary.names_of_nodes(graph, self.vocabulary.together)
+        return with_times(Counter(names[v] for v in np.flatnonzero((steps > 0) & (steps < np.inf))))
 
     def is_new(self, own: np.ndarray, context: Context) -> np.ndarray:
         """Mark neighborhoods that no known graph has.
@@ -410,8 +419,8 @@ class Novelty(NeighborhoodView):
 
     def _new_shares(self, own: np.ndarray, context: Context) -> np.ndarray:
         """Share of nodes in new neighborhoods, shape (n_graphs,)."""
-        is_new = self.neighborhoods_.is_new(own, context)[-1]
-        return means(is_new, context.graphs.graph_of_node, len(context.graphs))
+        graphs, is_new = context.graphs, self.neighborhoods_.is_new(own, context)[-1]
+        return means(is_new, graphs.graph_of_node, len(graphs))
 
     def new_from(self, own: np.ndarray, context: Context) -> np.ndarray:
         """Smallest radius at which each node's neighborhood is new.
@@ -453,14 +462,15 @@ class Novelty(NeighborhoodView):
         share, usual = usually(len(new) / len(new_from), known, percent=True)
         first = new[np.argsort(new_from[new], kind="stable")][:LISTED].tolist()
         node = self.neighborhoods_.vocabulary.node_words(graph, first[0], node_names)
-        n = int(new_from[first[0]])
-        within = f"within {words.counted(n, 'edge')} of" if n else "at"
-        have = "has something around it" if len(new) == 1 else "have something around them"
+        have, such = ("has", ":") if len(new) == 1 else ("have", ", e.g.")
+        n = max(int(new_from[first[0]]), 1)
         text = (
-            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share}) {have} that no other "
-            f"{words.graph} has, first {within} {words.node} {node}"
+            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share}) {have} surroundings "
+            f"no other {words.graph} has{such} {words.node} {node} "
+            f"within {words.counted(n, 'edge')} of "
         )
-        return Reason(unusual.what, text, usual, tuple(first), about=("neighborhoods",))
+        near = tuple(self.neighborhoods_.around(graph, first[0], n)) or ("nothing",)
+        return Reason(unusual.what, text, usual, tuple(first), (), ("neighborhoods",), near)
 
 
 class Tanimoto(ComparedNeighborhoods):
@@ -492,8 +502,7 @@ class Tanimoto(ComparedNeighborhoods):
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Similarity to the most similar reference, in [0, 1], see :meth:`View.scores`."""
-        distances = self._distances_to(self.neighborhoods_, self.counts_, context)
-        return 1 - nearest(distances, own, 1)
+        return 1 - nearest(self._distances_to(self.neighborhoods_, self.counts_, context), own, 1)
 
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context

@@ -16,7 +16,7 @@ from skgraphkde._utils import compiled
 from skgraphkde.distances.base import nearest
 from skgraphkde.graphs.arrays import ROUNDING, codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, listed, usually
+from skgraphkde.graphs.naming import USUAL, category_text, listed, usually
 from skgraphkde.graphs.refinement import by_frequency
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
@@ -58,12 +58,18 @@ class Categorized(NamedTuple):
     graph: np.ndarray  # of each
     totals: np.ndarray  # (n_graphs,), by which the counts are divided
     nodes: np.ndarray  # (n_codes, 0 to 2), at which each is
+    shared: Sequence[str] = ()  # by the steps of each pair
 
 
 def in_words(
-    name: str, form: str, own: Sequence[float], known: np.ndarray, between: str = " and "
+    name: str,
+    form: str,
+    own: Sequence[float],
+    known: np.ndarray,
+    one: str = "{}",
+    two: str = "{} to {}",
 ) -> tuple[str, str]:
-    """A statistic of graphs that are alike, and what is usual.
+    """A statistic of one graph, or of two, and what is usual.
 
     Parameters
     ----------
@@ -72,19 +78,21 @@ def in_words(
     own : sequence of float
     known : ndarray of shape (n_known,)
         The statistic of the known graphs; NaN is ignored.
-    between : str, default=" and "
-        What is written between numbers.
+    one, two : str
+        How one number is written, or the same of both, and how two are.
     """
     if form == "fact":
-        return f"{'' if own[0] else 'no '}{name}, unlike nearly all others", ""
+        return f"{'' if own[0] else 'no '}{name}", ""
     values = np.array(own)
     if form in ("log", "log1p", "most"):
         values, known = (np.exp(x) - (form != "log") for x in (values, known))
     is_share = form in ("share", "nodes")
     texts = [usually(x, known, percent=is_share) for x in values]
-    numbers, usual = between.join(dict.fromkeys(text for text, _ in texts)), texts[0][1]
+    distinct, usual = list(dict.fromkeys(text for text, _ in texts)), texts[0][1]
+    numbers = (two if len(distinct) > 1 else one).format(*distinct)
     if form in ("log", "log1p"):
-        return f"number of {name}: 1" if numbers == "1" else f"{numbers} {name}", usual
+        is_count = numbers != "1" and one == "{}"
+        return f"{numbers} {name}" if is_count else f"number of {name}: {numbers}", usual
     return f"{'share of ' * is_share}{name}: {numbers}", usual
 
 
@@ -133,6 +141,15 @@ class Metric:
     def whitened(self, table: np.ndarray) -> np.ndarray:
         """Rows as points, whose Euclidean distance is the metric."""
         return self.whitening(self.standardized(table))
+
+    def away(self, rows: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """How far the nearest of some rows is from the means, in each column; 0 in most of them.
+
+        In the others, all rows are beyond the usual range of the known rows, at the same side.
+        """
+        low, high = np.nanquantile(known, USUAL, axis=0, method="nearest")
+        is_odd = (rows > high).all(axis=0) | (rows < low).all(axis=0)
+        return np.where(is_odd, abs(self.standardized(rows)).min(axis=0), 0.0)
 
     def distances(self, table: np.ndarray, k: int) -> np.ndarray:
         """Mean distance of rows to their k nearest rows, or to all if there are fewer.
@@ -267,6 +284,11 @@ class Statistics(View):
         return Metric(self.table_, self.steps_, self.subjects)
 
     @property
+    def metric(self) -> Metric:
+        """The metric of all references."""
+        return self._metric
+
+    @property
     def subjects(self) -> np.ndarray:
         """The statistic itself, or the mean, right before it, of which it is the deviation."""
         return np.arange(len(self.forms_)) - (np.array(self.forms_) == "deviation")
@@ -282,32 +304,44 @@ class Statistics(View):
         return left_out, [Metric(table, self.steps_, self.subjects) for table in parts]
 
     def named(self, j: int, graphs: GraphBatch) -> str:
-        """The name of a statistic, with the categories that graphs have if it is of rare ones.
+        """The name of a statistic, with the values that it leaves open and graphs have.
 
         Parameters
         ----------
         j : int
         graphs : GraphBatch
         """
-        name, (key, place) = self.names_[j], self.of_[j]
-        for x in _categories(graphs, self.vocabulary_):
-            if x.key == key and place == len(self.categories_[key]):
-                values = [x.values[code] for code in np.unique(x.codes)]
-                texts = [_text(x, value) for value in values if value not in self.categories_[key]]
-                name = f"{x.noun} ({listed(texts)})" if x.noun else listed(texts)
-        return name
+        name, texts = self.names_[j], listed(self.here(j, graphs)[1])
+        if not texts:
+            return name
+        return f"{name[:-1]}: here {texts})" if name.endswith(")") else f"{name} (here {texts})"
 
-    def nodes(self, j: int, graph: GraphBatch) -> np.ndarray:
-        """Positions of the nodes with the category that a statistic is of, for a batch of one.
+    def here(self, j: int, graphs: GraphBatch) -> tuple[np.ndarray, list[str]]:
+        """Where graphs have the category that a statistic is of.
 
-        Of edges and pairs, those at their ends; empty for statistics of the whole graph.
+        Parameters
+        ----------
+        j : int
+        graphs : GraphBatch
+
+        Returns
+        -------
+        nodes : ndarray of int
+            Those with the category, or at the ends of such edges and pairs; empty for statistics of
+            the whole graph.
+        values : list of str
+            Rare ones, and those that pairs of steps share, in words; no other ones.
         """
         key, place = self.of_[j]
-        for x in _categories(graph, self.vocabulary_):
+        for x in _categories(graphs, self.vocabulary_):
             if x.key == key:
-                known = self.categories_[key]
-                return np.unique(x.nodes[codes_in(x.values, known, len(known))[x.codes] == place])
-        return np.empty(0, dtype=np.int64)
+                known, texts = self.categories_[key], x.shared
+                index = np.flatnonzero(codes_in(x.values, known, len(known))[x.codes] == place)
+                if place == len(known):
+                    texts = [_text(x, x.values[code]) for code in x.codes]
+                values = dict.fromkeys(texts[i] for i in index.tolist() if texts)
+                return np.unique(x.nodes[index]), list(values)
+        return np.empty(0, dtype=np.int64), []
 
     def _statistics(self, context: Context) -> list[Statistic]:
         graphs = context.graphs
@@ -390,8 +424,10 @@ class Statistics(View):
             text = f"{round(share * n)} of {n} {statistic.name} ({own})"
         elif what == "triangles":
             k = int(triangles(graph.underlying).sum())
-            text = f"{k} triangle{'s' * (k != 1)} (three {words.nodes} all linked)"
-            text += f", {own} of what the {words.edges} allow"
+            text = (
+                f"{k} triangle{'s' * (k != 1)}: of two {words.nodes} linked to the same third, "
+                f"{own} are linked themselves"
+            )
         else:
             text, usual = in_words(statistic.name, statistic.form, [share], known)
         return Reason(what, text, usual, about=("edges" if what == "rounds" else what,))
@@ -403,6 +439,7 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
     n_nodes = graphs.n_nodes_per_graph.astype(float)
     degrees = graphs.degrees.astype(float)
     node, words = 1 / n_nodes.mean(), graphs.schema.words
+    linked = f"others linked to one {words.node}"
 
     def mean(values: np.ndarray) -> np.ndarray:
         return np.bincount(graph, values, n) / n_nodes
@@ -412,8 +449,7 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
     _, component = connected_components(U, directed=False)
     first = np.unique(component, return_index=True)[1]
     n_components = np.bincount(graph[first], minlength=n).astype(float)
-    largest = np.zeros(n)
-    np.maximum.at(largest, graph, degrees)
+    largest = np.maximum.reduceat(degrees, graphs.node_ptr[:-1])
     n_wedges = np.bincount(graph, degrees * (degrees - 1), n)
     n_closed = 6 * np.bincount(graph, triangles(U), n)
     variance = mean(degrees**2) - mean(degrees) ** 2
@@ -425,34 +461,37 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
             f"pairs of {words.nodes} that are linked", n_edges / n_pairs, (1 / n_pairs).mean(),
             "share",
         ),
-        Statistic("average number of neighbors", mean(degrees), node),
+        Statistic(f"average number of {linked}", mean(degrees), node),
         Statistic(
-            f"differences in numbers of neighbors among {words.nodes}",
+            f"differences in numbers of {linked}",
             np.sqrt(np.maximum(variance, 0)), node,
         ),
         Statistic(
-            f"most neighbors of one {words.node}", np.log1p(largest), 1 / (1 + largest.mean()),
+            f"most {linked}", np.log1p(largest), 1 / (1 + largest.mean()),
             "most", "size", "degrees",
         ),
         Statistic(
-            f"triangles (three {words.nodes} all linked) that the {words.edges} allow",
+            f"pairs of {words.nodes} linked to the same third that are linked themselves",
             n_closed / np.maximum(n_wedges, 1), node, "share", "statistics", "triangles",
         ),
-        Statistic("separate pieces", np.log(n_components), np.log(2), "log", "size", "pieces"),
         Statistic(
-            f"{words.edges} that close a loop",
+            f"parts with no {words.edges} between them",
+            np.log(n_components), np.log(2), "log", "size", "pieces",
+        ),
+        Statistic(
+            f"{words.edges} beyond those needed to connect the {words.nodes}",
             np.log1p(n_cycles), 1 / (1 + n_cycles.mean()), "log1p", "size", "rounds",
         ),
         Statistic(
-            f"{words.nodes} without neighbors", mean(degrees == 0), node,
+            f"{words.nodes} linked to no other", mean(degrees == 0), node,
             "nodes", "statistics", "isolated nodes",
         ),
         Statistic(
-            f"{words.nodes} with one neighbor", mean(degrees == 1), node,
+            f"{words.nodes} linked to one other", mean(degrees == 1), node,
             "nodes", "statistics", "degrees",
         ),
         Statistic(
-            f"{words.nodes} with two neighbors", mean(degrees == 2), node,
+            f"{words.nodes} linked to two others", mean(degrees == 2), node,
             "nodes", "statistics", "degrees",
         ),
     ]  # fmt: skip
@@ -460,8 +499,8 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
         to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
         out = np.diff(graphs.adjacency.indptr) > 0
         for name, values, fact in (
-            (f"{words.nodes} with nothing before and something after them", out & ~to, "sources"),
-            (f"{words.nodes} with something before and nothing after them", to & ~out, "sinks"),
+            (f"{words.nodes} with outgoing {words.edges} only", out & ~to, "sources"),
+            (f"{words.nodes} with incoming {words.edges} only", to & ~out, "sinks"),
         ):
             found.append(Statistic(name, mean(values), node, "nodes", "statistics", fact))
     return found
@@ -485,11 +524,11 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[Categori
             yield Categorized(key, noun, name, own[labels], values, graph, totals, nodes[part])
     for i in vocabulary.who:
         first, second = vocabulary.same_value(graphs, i)
-        words = vocabulary.pair_words(graphs, i, first, second)
+        words, shared = vocabulary.pair_words(graphs, i, first, second)
         known, graph = list(dict.fromkeys(words)), graphs.graph_of_node[first]
         once = np.ones(len(graphs), dtype=np.int64)
         key, pairs = f"pair with the same {vocabulary.names[i]}", np.column_stack([first, second])
-        yield Categorized(key, "", "", codes_in(words, known), known, graph, once, pairs)
+        yield Categorized(key, "", "", codes_in(words, known), known, graph, once, pairs, shared)
 
 
 def _text(categorized: Categorized, value: Any) -> str:
@@ -513,8 +552,7 @@ def triangles(graphs: sp.csr_array) -> np.ndarray:
     (Chiba and Nishizeki, 1985): the time grows with the number of edges to the power of 1.5.
     """
     degrees, n = np.diff(graphs.indptr), graphs.shape[0]
-    rank = np.empty(n, dtype=np.int64)
-    rank[np.argsort(degrees, kind="stable")] = np.arange(n)
+    rank = np.argsort(np.argsort(degrees, kind="stable"))
     source = np.repeat(np.arange(n), degrees)
     kept = rank[source] < rank[graphs.indices]
     indptr = offsets(np.bincount(source[kept], minlength=n))

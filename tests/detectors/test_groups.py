@@ -71,8 +71,8 @@ def test_planted_graphs_are_one_group(planted, k):
 def test_surroundings_in_words():
     model = fitted(cases(12, 0, "")).model_
     *_, first, second = (x.words(0) for x in list(_things(model))[:4])
-    assert first == "Remind with Post before and Pay after it"
-    assert second.startswith("Pay with the same nodes up to 2 edges away: ")
+    assert first == "Remind with exactly these neighbors: before it Post; after it Pay"
+    assert second.startswith("Pay with exactly these nodes up to 2 edges away: ")
 
 
 @given(st.lists(st.sets(st.integers(0, 59), max_size=8), min_size=1, max_size=20))

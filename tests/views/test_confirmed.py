@@ -2,18 +2,21 @@
 
 import itertools
 import math
+import re
 
 import networkx as nx
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, LeaveOneOut, Statistics, read_graphs
 from skgraphkde.combination import _weights, learn_weights, logistic_minimum, nearness_weights
+from skgraphkde.explanation import explain
 from skgraphkde.views.anomalies import ITSELF, Confirmed
 from skgraphkde.views.neighborhoods import NeighborhoodCounts, Neighborhoods
 from skgraphkde.views.rows import folds
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, with_data
 
 APART = LeaveOneOut(copies="apart")
 NAMES = ["density", "tanimoto", "neighbors", "statistics"]
@@ -80,6 +83,35 @@ def test_distances_are_those_of_the_definitions():
         shared = np.minimum(counts[i], counts[j]).sum()
         assert np.isclose(tanimoto[i, j], 1 - shared / np.maximum(counts[i], counts[j]).sum())
         assert np.isclose(neighbors[i, j] ** 2, ((counts[i] > 0) != (counts[j] > 0)).sum())
+
+
+def case(seed, who=None, amount=1.0):
+    """Five steps by five people; two of them by one, if there is a name."""
+    people = np.random.default_rng(seed).permutation([f"U{i}" for i in range(12)]).tolist()
+    if who is not None:
+        people[1] = people[3] = who
+    graph = nx.path_graph(5, create_using=nx.DiGraph)
+    amounts = [amount * (1 + (seed * 7 + v) % 10 / 20) for v in range(5)]
+    data = {"activity": ["Create", "Approve", "Post", "Pay", "Archive"], "resource": people}
+    return with_data(graph, data | {"amount": amounts}, name=f"case {seed}")
+
+
+@pytest.mark.parametrize(
+    ("odd", "new", "shared", "nodes"),
+    [
+        (("U1",), ("U2",), r"activity Approve and Pay with the same resource \(here U2\)", (1, 3)),
+        ((None, 9), (None, 6), r"average amount of steps: 7.5 here and 9.9 there \(usu.*\)", ()),
+    ],
+)
+def test_what_a_graph_shares_with_an_anomaly_is_told_with_its_nodes(odd, new, shared, nodes):
+    known = [case(i, "U9" if i < 3 else None) for i in range(80)]
+    detector = GraphKDEDetector(schema="all").fit(
+        [*known, case(80, *odd)], verdicts=[0] * 80 + [-1]
+    )
+    reasons = explain(detector, [case(81, *new)], n_reasons=20).query("kind == 'confirmed'")
+    like = "like 'case 80', a confirmed anomaly, and hardly any other case: "
+    assert re.fullmatch(like + shared, reasons["reason"].item())
+    assert reasons["nodes"].item() == nodes
 
 
 # -- weights of views ------------------------------------------------------------------------------

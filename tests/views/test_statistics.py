@@ -26,15 +26,17 @@ def structure_slow(graph):
         "nodes": np.log(n),
         "edges": np.log1p(m),
         "pairs of nodes that are linked": nx.density(graph),
-        "average number of neighbors": np.mean(degrees),
-        "differences in numbers of neighbors among nodes": np.std(degrees),
-        "most neighbors of one node": np.log1p(max(degrees)),
-        "triangles (three nodes all linked) that the edges allow": nx.transitivity(graph),
-        "separate pieces": np.log(n_components),
-        "edges that close a loop": np.log1p(m - n + n_components),
-        "nodes without neighbors": np.mean([d == 0 for d in degrees]),
-        "nodes with one neighbor": np.mean([d == 1 for d in degrees]),
-        "nodes with two neighbors": np.mean([d == 2 for d in degrees]),
+        "average number of others linked to one node": np.mean(degrees),
+        "differences in numbers of others linked to one node": np.std(degrees),
+        "most others linked to one node": np.log1p(max(degrees)),
+        "pairs of nodes linked to the same third that are linked themselves": nx.transitivity(
+            graph
+        ),
+        "parts with no edges between them": np.log(n_components),
+        "edges beyond those needed to connect the nodes": np.log1p(m - n + n_components),
+        "nodes linked to no other": np.mean([d == 0 for d in degrees]),
+        "nodes linked to one other": np.mean([d == 1 for d in degrees]),
+        "nodes linked to two others": np.mean([d == 2 for d in degrees]),
     }
 
 
@@ -56,7 +58,7 @@ def test_directions_categories_and_numbers():
     found = table(graphs)
     for i, graph in enumerate(graphs):
         sources = [graph.out_degree(v) > 0 and not graph.in_degree(v) for v in graph]
-        share = found["nodes with nothing before and something after them"][i]
+        share = found["nodes with outgoing edges only"][i]
         assert share == pytest.approx(np.mean(sources))
         kinds = [kind for *_, kind in graph.edges(data="label")]
         for kind in set(kinds):
