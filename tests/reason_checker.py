@@ -12,9 +12,9 @@ import networkx as nx
 import numpy as np
 
 NUMBER = r"-?\d*\.?\d+(?:e[+-]?\d+)?%?"
-BEYOND = rf"at most {NUMBER}|at least {NUMBER}|no other has more|no other has less"
+BEYOND = rf"at most {NUMBER}|at least {NUMBER}"
 USUALLY = rf"usually (none|{NUMBER}(?: to {NUMBER})?(?:, (?:{BEYOND}))?)"
-KIND = r"(?: \((?P<kind>[^()]*)\)| (?P<other>of other kinds))?"
+KIND = r"(?: \((?P<kind>[^()]*)\)| (?P<other>of rarer kinds))?"
 FEWEST = {"node": 5, "edge": 5, "graph": 10}  # graphs with a kind, or it is a rare one
 
 
@@ -48,8 +48,10 @@ def quantiles(values):
 
 
 def said(data, name):
-    """A category with its name: kind=pump, no kind."""
-    return f"no {name}" if data.get(name) is None else f"{name}={data[name]}"
+    """A category with its name: kind=pump, ring, not ring, no kind."""
+    if data.get(name) is None:
+        return f"no {name}"
+    return {"True": name, "False": f"not {name}"}.get(str(data[name]), f"{name}={data[name]}")
 
 
 def counted(things):
@@ -153,9 +155,8 @@ class Checker:
         if bool(beyond) > is_beyond:
             return f"{own} beyond {min(known)} to {max(known)}: {beyond}"
         if beyond:
-            end = max(known) if beyond.endswith("more") or "most" in beyond else min(known)
-            at = beyond.split()[-1]
-            if not any(is_close(x, end) for x in (texts if beyond.startswith("no") else [at])):
+            end = max(known) if "most" in beyond else min(known)
+            if not is_close(beyond.split()[-1], end):
                 return f"{beyond} is {end}"
         if not all(map(is_close, texts, ends)):
             return f"usually {ends.tolist()}"
@@ -210,7 +211,7 @@ class Checker:
     def _category(self, data, text):
         """Whether data have a category as it is written: kind=pump, N, no kind."""
         for name in (*self.schema.node_categories, *self.schema.edge_categories):
-            if text == f"no {name}" or text.startswith(f"{name}="):
+            if text in (name, f"not {name}", f"no {name}") or text.startswith(f"{name}="):
                 return text == said(data, name)
         return "label" in data and str(data["label"]) == text
 
@@ -221,11 +222,7 @@ class Checker:
         is_plain &= first not in self.schema.edge_categories  # which have no words of their own
         is_word = is_plain and str(data.get(first)) not in ("True", "False", "None")
         head = str(data[first]) if is_word else said(data, first)
-        rest = []
-        for name in names:
-            if name != first:
-                flags = {"True": name, "False": f"not {name}"}
-                rest.append(flags.get(str(data.get(name)), said(data, name)))
+        rest = [said(data, name) for name in names if name != first]
         return f"{head} ({', '.join(rest)})" if rest else head
 
     def _edge_name(self, graph, u, v, at_ends):
@@ -426,7 +423,7 @@ class Checker:
 
     def lacking(self, names):
         named = "node with |node |" + ("(?!)" if self.schema.edge_categories else "edge ")
-        return self._counted(re.sub(f"^(?:{named})", "", names), False)
+        return self._counted(re.sub(f"^(?:{named})(?:that is )?", "", names), False)
 
     def new(self, names, n=None, have=None, total=None, kinds=None):
         """Names of new parts; ways of several edges are as many names."""
@@ -561,88 +558,119 @@ class Checker:
         names = {"node": self.schema.node_categories, "edge": self.together, "graph": ()}[part]
         return any(name != self.named for name in names)
 
-    def extreme(self, items, where, usually=None, why=None, like=None):
+    def _has_kinds(self, part, where):
+        schema = self.schema
+        of_nodes, of_edges = schema.node_categories, schema.edge_categories
+        kinds = {"node": of_nodes, "edge": of_nodes or of_edges, "graph": where.startswith("with")}
+        return bool(kinds[part])
+
+    def _alike(self, rows, own, part, where, like):
+        """The kinds that a sentence compares with, and what is false; None if only a fold knows."""
+        kind, is_rare = own["kind of it"], " whose " in like
+        kinds, n_graphs = {kind}, len({g for x, _, g in rows if x == kind})
+        has_kinds = self._has_kinds(part, where)
+        if has_kinds and (is_rare or n_graphs < FEWEST[part]):
+            if self.own >= 0:  # a fold is left out, of which the checker knows nothing
+                return None, None
+            n_of = Counter(kind for kind, _ in {(kind, g) for kind, _, g in rows})
+            here = [kind for *_, kind in self._parts(self.graph, part, None)]
+            kinds = {kind for kind in (*n_of, *here) if n_of[kind] < FEWEST[part]}
+            if is_rare != any(n >= FEWEST[part] for n in n_of.values()) or "like it" in like:
+                return None, f"{'' if is_rare else 'no '}less common kind, or none like it"
+        elif like and ("like it" in like) != has_kinds:
+            return None, f"compared with {like}"
+        elif not like and self._is_finer(part):
+            return None, "the range of which?"
+        if said := re.search(r"like it(?: \(|: )([^)]*)", like):
+            ends = [kind] if part == "node" else kind[:2]
+            names = self.schema.node_categories if part == "node" else self.together
+            texts = [self._kind_words(names, end) for end in ends]
+            ways = [join.join(x) for join in (" -> ", " - ") for x in (texts, texts[::-1])]
+            if not any(x == said[1] or x[: len(said[1]) - 3] + "..." == said[1] for x in ways):
+                return None, f"{said[1]} is {texts}"
+        return kinds, None
+
+    def _kind_words(self, names, values):
+        data = {x: None if y == "None" else y for x, y in zip(names, values, strict=True)}
+        return ", ".join(said(data, name) for name in names if name != self.named)
+
+    def extreme(self, items, where, usually=None, never=None, like="", of_kind=None, n=None):
+        """Numbers out of range, or missing."""
         rows, own, part = self._place(where)
         if own is None:
             return f"there is no {where}"
+        out = []
         for name, value, of_item in self._items(items):
             given = own.get(name)
             if value == "missing":
-                is_first = "never" in (of_item or why or "")
                 if given is not None:
                     return f"{name} is {given}"
+                is_first = "never" in (of_item or never or "")
                 if is_first and any(x.get(name) is None for _, x, _ in rows):
                     return f"{name} is missing elsewhere"
                 continue
             if given is None or not is_close(value, given):
                 return f"{name} {value} is {given}"
-            kinds = {own["kind of it"]}
-            of_all = usually and usually + (f" in {like}" if like else "")
-            stated = of_all or of_item
-            is_rare = bool(re.search(" (a|another) rare ", f"{of_all} {of_item} {why}"))
-            n_graphs = len({g for kind, _, g in rows if kind == own["kind of it"]})
-            schema = self.schema
-            has_kinds = schema.node_categories or schema.edge_categories or "with" in where
-            if has_kinds and (is_rare or n_graphs < FEWEST[part]):
-                if self.own >= 0:  # a fold is left out, of which the checker knows nothing
-                    continue
-                n_of = Counter(kind for kind, _ in {(kind, g) for kind, _, g in rows})
-                kinds = {kind for kind, n in n_of.items() if n < FEWEST[part]}
-                if is_rare != any(n >= FEWEST[part] for n in n_of.values()):
-                    return f"{name} is {'not ' if is_rare else ''}that of a less common kind"
-                if "its kind" in f"{of_all} {of_item} {why}":
-                    return "none is of its kind"
-            alike = [data for kind, data, _ in rows if kind in kinds]
-            known = [data.get(name) for data in alike]
-            if stated:
-                like = re.search(rf" in (\d+) {LIKE}$", stated)
-                said = re.search(r" of its kind \((.*)\)$", stated)
-                for x in re.split(", | -> | - ", said[1]) if said else ():
-                    if x.partition("=")[2] not in str(own["kind of it"]):
-                        return f"{x} is not in {own['kind of it']}"
-                n_given = sum(x is not None for x in known)
-                if like and number(like[1]) != n_given:
-                    return f"{like[1]} of its kind are {n_given}"
-                if not like and self._is_finer(part):
-                    return "the range of which?"
-                found = self._range(re.sub(r"^usually | in \d+ .*$", "", stated), known, given)
-                if found:
-                    return found
-            elif why:
-                low, high = quantiles(known)
-                if not low <= given <= high:
-                    return f"{given} is outside {low} to {high}"
-                gap = re.search(rf" of ({NUMBER}) {LIKE} .* ({NUMBER}) and ({NUMBER})$", why)
-                if gap:
-                    given_others = [x for x in known if x is not None]
-                    below = max(x for x in given_others if x <= given)
-                    above = min(x for x in given_others if x >= given)
-                    if given in (below, above, low, high):
-                        return "no gap"
-                    if number(gap[1]) != len(given_others) or not (
-                        is_close(gap[2], below) and is_close(gap[3], above)
-                    ):
-                        return f"near {given} are {below} and {above}"
-                    continue
-                near = re.search(rf"of ({NUMBER}) {LIKE}: (.+)$", why)
-                both = [(x, value) for x, value, _ in self._items(near[2])]
-                found = [
-                    x
-                    for x in alike
-                    if all(x.get(y) is not None and is_close(v, x[y]) for y, v in both)
-                ]
-                if number(near[1]) != len(alike) or len(both) != 2 or not found:
-                    return f"{len(found)} of {len(alike)} are near"
+            range_, _, n_like = (of_item or usually).partition(" in ")
+            told = (like or n_like) + (f": {of_kind}" if of_kind else "")
+            kinds, false = self._alike(rows, own, part, where, told)
+            if false:
+                return false
+            known = [x[name] for kind, x, _ in rows if kinds and kind in kinds and x.get(name)]
+            if told and kinds and int(told.split()[0]) != len(known):
+                return f"{told} are {len(known)}"
+            false = kinds and self._range(range_.removeprefix("usually "), known, given)
+            if false:
+                return false
+            if not known:
+                n = None
+                continue
+            low, high = quantiles(known)
+            for place, data, kind in self._parts(self.graph, part, None):
+                x = data.get(name)
+                if x is not None and kind in kinds and not low <= x <= high:
+                    out.append((str(place), max(low - x, x - high)))
+        if n and len(dict(out)) != int(n) + 1:
+            return f"{n} more out of range are {out}"
+        if n and usually and max(low - given, given - high) < max(x for _, x in out):
+            return f"{given} is not the furthest: {out}"
         return None
 
-    def together(self, n, where, total):
+    def gap(self, items, where, low, high, below, above, like):
+        """A usual number between two others."""
         rows, own, part = self._place(where)
+        [(name, value, _)] = self._items(items)
+        kinds, false = self._alike(rows, own, part, where, like)
+        if kinds is None:
+            return false
+        alike = [data for kind, data, _ in rows if kind in kinds]
+        known, given = [x[name] for x in alike if x.get(name) is not None], own[name]
+        ends = [max(x for x in known if x <= given), min(x for x in known if x >= given)]
+        if given in ends or not is_close(value, given) or int(like.split()[0]) != len(known):
+            return f"{given} of {len(known)} is between {ends}"
+        ends += quantiles(known).tolist()
+        return None if all(map(is_close, (below, above, low, high), ends)) else f"ends {ends}"
+
+    def together(self, items, where, like, near, n=None):
+        """Usual numbers that no other has together."""
+        rows, own, part = self._place(where)
+        kinds, false = self._alike(rows, own, part, where, like)
+        if kinds is None:
+            return false
+        alike = [data for kind, data, _ in rows if kind in kinds]
+        items, near = ([x[:2] for x in self._items(y)] for y in (items, near))
+        for name, value in items:
+            low, high = quantiles([x.get(name) for x in alike])
+            if not is_close(value, own[name]) or not low <= own[name] <= high:
+                return f"{name} {own[name]} is unlike {low} to {high}"
         columns = getattr(self.schema, f"{part}_columns")
-        if len(columns) != int(n) or not all(x in own for x in columns):
-            return f"{n} numbers are {columns}"
-        known = [data for kind, data, _ in rows if kind == own["kind of it"]]
-        if any(all(x.get(y) == own[y] for y in columns) for x in known):
-            return "another has the same"
+        same = [x for x in alike if all(x.get(y) == own[y] for y in columns)]
+        if same or (n and int(n) != len(columns)):
+            return f"{n} of {columns}, or another has the same"
+        given = [(name, value) for name, value in near if value != "missing"]
+        found = [all(is_close(v, x.get(y) or np.nan) for y, v in given) for x in alike]
+        if int(like.split()[0]) != len(alike) or len(near) != 2 or not any(found):
+            return f"{sum(found)} of {len(alike)} are near"
         return None
 
     def _items(self, items):
@@ -708,9 +736,10 @@ def _usually():
 
 
 LIKE = (
-    r"(?:of its kind(?: \(.*\))?|nodes|edges|graphs|"
-    r"(?:(?:nodes|edges|graphs) )?(?:of|with) (?:a|this or another) rare \w+)"
+    r"\d+ (?:like it(?: \([^)]*\))?|other (?:nodes|edges|graphs)|"
+    r"(?:nodes|edges|graphs) whose \w+ few have)"
 )
+OUT = r"(?:, and (?P<n>\d+) more out of range)?"
 HAVE = r"(?:; (?P<have>\d+) of (?P<total>\d+) other graphs have one of their own, too)?"
 KINDS = r"(?: of (?P<kinds>\d+) kinds)?"
 OWN = rf"(?P<own>{NUMBER})"
@@ -769,28 +798,23 @@ Checker.PATTERNS = [
     (rf"never seen: (?P<names>.+?){HAVE}", Checker.new),
     (rf"(?P<n>\d+) edges{KINDS} never seen: (?P<names>.+?){HAVE}", Checker.new),
     (
-        rf"(?P<items>.+?) {WHERE}; {_usually()}"
-        rf"(?: in (?P<like>\d+ {LIKE}))?",
+        rf"(?P<items>.+?) {WHERE}{OUT}; {_usually()}(?: in (?P<like>{LIKE}))?",
         Checker.extreme,
     ),
     (
-        rf"(?P<items>.+? missing) {WHERE}; (?P<why>never so in [\d,]+ other graphs|usually given)",
+        rf"(?P<items>.+? missing) {WHERE}; "
+        r"(?P<never>never so in [\d,]+ other graphs|usually given)",
         Checker.extreme,
     ),
     (
-        rf"(?P<items>.+?) {WHERE}; (?P<why>no other of {NUMBER} {LIKE} lies between {NUMBER} and "
-        rf"{NUMBER})",
-        Checker.extreme,
+        rf"(?P<items>.+?) {WHERE}; usually (?P<low>{NUMBER}) to (?P<high>{NUMBER}), but none "
+        rf"between (?P<below>{NUMBER}) and (?P<above>{NUMBER}) in (?P<like>{LIKE})",
+        Checker.gap,
     ),
     (
-        rf"(?P<items>.+? with .+?) {WHERE}: (?P<why>each is usual, both together are not; "
-        rf"nearest of {NUMBER} {LIKE}: .+)",
-        Checker.extreme,
-    ),
-    (
-        rf"each of (?P<n>\d+) numbers {WHERE} is usual; none of (?P<total>\d+) {LIKE} has about "
-        "the same",
+        rf"(?P<items>.+? and .+?) {WHERE}: each is usual, but none has about (?:both|all "
+        rf"(?P<n>\d+) numbers) in (?P<like>{LIKE}); nearest: (?P<near>.+)",
         Checker.together,
     ),
-    (rf"(?P<items>.+\)) {WHERE}", Checker.extreme),
+    (rf"(?P<items>.+\)) {WHERE}{OUT}(?:; like it: (?P<of_kind>.*))?", Checker.extreme),
 ]

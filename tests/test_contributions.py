@@ -92,14 +92,14 @@ class FittedSums(FittedDistance):
     [
         (3.7, np.linspace(3.9, 4.1, 201), ("3.7", "usually 3.91 to 4.09, at least 3.9")),
         (4.0, [4.0], ("4", "usually 4")),
-        (1.5851, [1.5853], ("1.5851", "usually 1.5853, no other has less")),
+        (1.5851, [1.5853], ("1.5851", "usually 1.5853, at least 1.5853")),
         (
             1.2,
             np.repeat([-3.47e-18, 3.47e-18], 10),
-            ("1.2", "usually 0, no other has more"),
+            ("1.2", "usually 0, at most 0"),
         ),  # rounding
         (3.0, [], ("3", "usually none")),
-        (1e-9, [2e-9], ("1e-09", "usually 2e-09, no other has less")),
+        (1e-9, [2e-9], ("1e-09", "usually 2e-09, at least 2e-09")),
     ],
 )
 def test_usual_values_in_words(own, known, words):
@@ -131,7 +131,9 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
         "out b my wait missing": "my wait is missing at 6 of 12 edges (via=b) (50%); usually 25%",
     }
     known, words = np.full(5, 0.25), batch.schema.words
-    expected = {name: f"{text}, no other has more" for name, text in expected.items()}
+    expected = {
+        name: f"{text}, at most {text.rpartition(' ')[2]}" for name, text in expected.items()
+    }
     told = {
         name: "; ".join(feature_words(found[name], 0.5, known, 12, words, "other graphs"))
         for name in expected
@@ -141,7 +143,7 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
     for name in ("degree=1", "log(1+degree)", "log(1+in a edges)", "in b my wait"):
         assert not found[name].form  # others say the same
     one = feature_words(label, 1 / 12, known, 12, words, "other graphs")
-    assert one == ("1 of 12 nodes (8%) has kind=a", "usually 25%, no other has less")
+    assert one == ("1 of 12 nodes (8%) has kind=a", "usually 25%, at least 25%")
     none = feature_words(label, 0, np.array([0.0, 0.5, 1.0]), 12, words, "other graphs")
     assert none == ("no node has kind=a; 2 of 3 other graphs have one", "")
     assert found["out b my wait"].fact == found["out a my wait"].fact == "edge my wait"

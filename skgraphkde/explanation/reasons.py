@@ -397,7 +397,8 @@ class Profiles:
         noun = f"{getattr(self.words, element)} "
         if element == "edge" and properties.counts.vocabulary.edge_labels:
             noun = ""  # their names have it
-        noun += "with " if category not in ("", "label") else ""
+        if category not in ("", "label"):
+            noun += "that is " if names[0] in (category, f"not {category}") else "with "
         n_of = dict(zip(names, n_graphs[index], strict=True))
         seen = self._seen("unlike", n_of, i, kind)
         about = tuple(properties.facts.get(name, name) for name in names)

@@ -101,7 +101,7 @@ def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
                 values = value if len(schema.edge_categories) > 1 else (value,)
                 kind = f" ({', '.join(map(edge_category, schema.edge_categories, values))})"
             elif groups.categories:
-                kind = " of other kinds"
+                kind = " of rarer kinds"
             fact = f"edge {noun}" if form == "mean" else f"{form}: {noun}{kind}"
             if form == "count" and k < len(groups.categories):  # as a category never seen is told
                 fact = edge_words(schema.edge_categories, value, schema.words.edge)

@@ -110,7 +110,7 @@ def usual_range(known: np.ndarray) -> np.ndarray:
 
 
 def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[str, str]:
-    """A number, and what is usual: the range of nine in ten known ones, and the end it is beyond.
+    """A number, and the range of nine in ten known ones; if it is beyond all, the end of all.
 
     Parameters
     ----------
@@ -123,20 +123,16 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
     Examples
     --------
     >>> usually(20, np.arange(10)), usually(8, np.arange(3, 10))
-    (('20', 'usually 0 to 9, no other has more'), ('8', 'usually 3 to 9'))
+    (('20', 'usually 0 to 9, at most 9'), ('8', 'usually 3 to 9'))
     """
     own_text, text = usual(own, *usual_range(known), percent=percent)
-    usually = f"usually {text}"
-    if text == "none":  # no number is known
-        return own_text, usually
-    least, most = np.nanmin(known), np.nanmax(known)
-    end, more, at = (most, "more", "at most") if own > most else (least, "less", "at least")
-    if least <= own <= most or np.isclose(own, end, ROUNDING, 0):
-        return own_text, usually
+    least, most = (x.reduce(known, initial=np.nan, dtype=float) for x in (np.fmin, np.fmax))
+    end = np.clip(own, least, most)
+    if text == "none" or np.isclose(own, end, ROUNDING, 0):
+        return own_text, f"usually {text}"
     finer_text, end_text = usual(own, end, end, percent=percent)
-    own_text = max(own_text, finer_text, key=len)
-    beyond = f"no other has {more}" if end_text in text.split(" to ") else f"{at} {end_text}"
-    return own_text, f"{usually}, {beyond}"
+    at = "at most" if own > most else "at least"
+    return max(own_text, finer_text, key=len), f"usually {text}, {at} {end_text}"
 
 
 def legible(value: Any) -> str:
@@ -160,16 +156,21 @@ def category_word(name: str, value: Any) -> str:
 
 
 def category_text(name: str, value: Any) -> str:
-    """One category and its name, such as "kind=pump", or the label alone; "no kind" for None."""
+    """One category and its name: "kind=pump", "ring", "not ring", "no kind" for None.
+
+    A label has no name.
+    """
     text = category_word(name, value)
-    return text if value is None or name == "label" else f"{name}={text}"
+    named = {"True": name, "False": f"not {name}"}.get(text, f"{name}={text}")
+    return text if value is None or name == "label" else named
 
 
 def category_verb(name: str, value: Any) -> str:
-    """The end of a sentence about things: "have kind=pump", "are N" (labels), "lack kind"."""
+    """The end of a sentence about things: "have kind=pump", "are N", "are ring", "lack kind"."""
     if value is None:
         return f"lack {name}"
-    return f"{'are' if name == 'label' else 'have'} {category_text(name, value)}"
+    is_word = name == "label" or str(value) in ("True", "False")
+    return f"{'are' if is_word else 'have'} {category_text(name, value)}"
 
 
 def listed(names: Sequence[Any], most: int = 5) -> str:

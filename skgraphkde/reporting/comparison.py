@@ -226,7 +226,7 @@ def _repeated(rows: np.ndarray) -> Iterator[tuple[list[int], int]]:
 def place_in(text: str, name: str) -> int:
     """Where a text has a name as words of its own, or -1; of "name=value", the value is enough."""
     for x in (name, name.partition("=")[2]):
-        found = re.search(rf"(?<!\w){re.escape(x)}(?!\w)", text)
+        found = re.search(rf"(?<!\w)(?<!not ){re.escape(x)}(?!\w)", text)
         if found and (x == name or x.isidentifier()):
             return found.start()
     return -1

@@ -17,7 +17,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from skgraphkde.graphs.arrays import ROUNDING
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import hash_data
-from skgraphkde.graphs.naming import category_text, number, usual, usual_range, usually
+from skgraphkde.graphs.naming import category_text, number, shown, usual, usual_range, usually
 from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
@@ -68,7 +68,7 @@ class _Odd(NamedTuple):
     """The row of a graph that is farthest from those of the references, and what it is told by."""
 
     rows: _Rows
-    element: int  # the node, the arc, or the graph of the row
+    elements: np.ndarray  # the node, arc or graph of the row, and of others that are out of range
     values: np.ndarray  # (n_numbers,)
     others: np.ndarray  # (n_others, n_numbers), of references, of the same kind
     low: np.ndarray  # (n_numbers,), the ends of their usual range
@@ -297,7 +297,7 @@ class Numbers(View):
     ) -> Reason:
         """The node, edge or graph and its numbers, see :meth:`View.reason`."""
         odd = self._oddest(graph, unusual)
-        where = self._where(graph, odd.rows, odd.element, node_names)
+        where = self._where(graph, odd.rows, int(odd.elements[0]), node_names)
         if odd.is_odd.any():
             said = self._out_of_range(graph, odd, where, unusual.own)
         elif odd.is_missing.any():
@@ -307,46 +307,70 @@ class Numbers(View):
             said = self._in_a_gap(graph, odd, where)
         else:
             said = self._together(graph, odd, where)
-        nodes, edges = places(graph, odd.rows.part, np.array([odd.element]))
+        nodes, edges = places(graph, odd.rows.part, odd.elements)
         return said._replace(nodes=nodes, edges=edges)
 
     def _oddest(self, graph: GraphBatch, unusual: Property) -> _Odd:
-        """The row of a graph that is farthest from those of the references, and these."""
+        """The row of a graph that is farthest from those of the references, and these.
+
+        If it has numbers out of range, it is that of the same kind in which the one that is
+        farthest out is farther out still.
+        """
         rows, all_rows = self._rows(graph)[unusual.place], self._reference_rows[unusual.place]
         fold = -1 if unusual.own < 0 else int(self._folds[1][unusual.own])
         points = self._points_without(unusual.place, fold)
-        row = int(points.distances(rows.values, rows.kinds).argmax())
-        values, [code] = rows.values[row], points.codes_of(rows.kinds[row : row + 1])
-        is_other = all_rows.graph != unusual.own
+        row, codes = points.distances(rows.values, rows.kinds).argmax(), points.codes_of(rows.kinds)
+        is_other, code = all_rows.graph != unusual.own, int(codes[row])
         others = all_rows.values[is_other & (points.codes_of(all_rows.kinds) == code)]
         low, high = np.array([usual_range(column) for column in others.T]).T
-        is_missing, may_lack = np.isnan(values), np.isnan(all_rows.values[is_other]).any(axis=0)
+        alike, scale = np.flatnonzero(codes == code), points.scale[: len(low)]
+        values, may_lack = rows.values[alike], np.isnan(all_rows.values[is_other]).any(axis=0)
+        is_missing = np.isnan(values)
         is_odd = np.where(is_missing, ~may_lack, ~((low <= values) & (values <= high)))
-        numbers = values, others, low, high, is_missing, is_odd, points.scale[: len(values)]
-        return _Odd(rows, int(rows.elements[row]), *numbers, bool(code), bool(len(points.kinds)))
+        beyond = np.nan_to_num(np.maximum(low - values, values - high) / scale, nan=-np.inf)
+        [at] = out = np.flatnonzero(alike == row)
+        if beyond[at].max() > 0 and not (is_odd & is_missing)[at].any():
+            order = np.argsort(-beyond[:, beyond[at].argmax()], kind="stable")
+            at = order[0]
+            out = order[(beyond[order][:, is_odd[at]] > 0).any(axis=1)]
+        return _Odd(
+            rows,
+            rows.elements[alike[out]],
+            values[at],
+            others,
+            low,
+            high,
+            is_missing[at],
+            is_odd[at],
+            scale,
+            has_kind=code > 0,
+            has_kinds=len(points.kinds) > 0,
+        )
 
     def _out_of_range(self, graph: GraphBatch, odd: _Odd, where: str, own: int) -> Reason:
         """The numbers beyond the usual range, and those that are missing where others have all."""
-        told, names, said, ranges = np.flatnonzero(odd.is_odd).tolist(), [], [], []
-        like = self._like(graph, odd, is_one=len(told) == 1)
-        n_known = len(self.references_) - (own >= 0)
+        told, said = np.flatnonzero(odd.is_odd).tolist(), []
+        like, kind = self._like(graph, odd)
+        n_known, words = len(self.references_) - (own >= 0), graph.schema.words
         for j in told:
             number, range_ = usual(odd.values[j], odd.low[j], odd.high[j])
             range_ = f"usually {range_}"
             if len(told) == 1:
                 number, range_ = usually(odd.values[j], odd.others[:, j])
             if not odd.has_kind or self._finer(odd.rows.part):
-                range_ += f" in {np.count_nonzero(~np.isnan(odd.others[:, j]))} {like}"
+                n_like = np.count_nonzero(~np.isnan(odd.others[:, j]))
+                range_ += f" in {n_like} {like}{kind if len(told) == 1 else ''}"
             if odd.is_missing[j]:
-                never = f"never so in {n_known:,} other {graph.schema.words.graphs}"
-                number, range_ = "missing", never
-            names.append(odd.rows.names[j])
-            said.append(f"{names[-1]} {number}")
-            ranges.append(range_)
+                number, range_ = "missing", f"never so in {n_known:,} other {words.graphs}"
+            said.append((f"{odd.rows.names[j]} {number}", range_))
+        names = [odd.rows.names[j] for j in told]
+        if len(odd.elements) > 1:
+            where += f", and {len(odd.elements) - 1} more out of range"
         if len(told) == 1:
-            return odd.said(names, f"{said[0]} {where}", ranges[0])
-        both = (f"{number} ({range_})" for number, range_ in zip(said, ranges, strict=True))
-        return odd.said(names, f"{', '.join(both)} {where}")
+            return odd.said(names, f"{said[0][0]} {where}", said[0][1])
+        both = (f"{number} ({range_})" for number, range_ in said)
+        of_kind = f"like it: {kind[2:-1]}" if kind and not odd.is_missing[told].all() else ""
+        return odd.said(names, f"{', '.join(both)} {where}", of_kind)
 
     def _in_a_gap(self, graph: GraphBatch, odd: _Odd, where: str) -> Reason:
         """One number of the usual range, and its neighbors on both sides."""
@@ -355,40 +379,56 @@ class Numbers(View):
         if np.isclose(own, [*ends, *odd.low, *odd.high], ALIKE).any():
             return Reason(name, "")
         (text, below), (text_, above) = (usual(own, end, end) for end in ends)
-        like = self._like(graph, odd, is_one=True)
-        range_ = f"no other of {len(others)} {like} lies between {below} and {above}"
+        _, range_ = usual(own, *odd.low, *odd.high)
+        range_ = (
+            f"usually {range_}, but none between {below} and {above} in {len(others)} "
+            f"{''.join(self._like(graph, odd))}"
+        )
         return odd.said([name], f"{name} {max(text, text_, key=len)} {where}", range_)
 
     def _together(self, graph: GraphBatch, odd: _Odd, where: str) -> Reason:
-        """Several usual numbers; of these the two least seen together, if they are far apart."""
+        """Several usual numbers: the two least seen together, or, if they are not far apart, all.
+
+        Of all, the two are told that are farthest from those of the nearest row.
+        """
         apart = np.nan_to_num(np.abs(odd.others - odd.values) / odd.scale, nan=np.inf)
         pairs = [list(two) for two in combinations(range(len(odd.values)), 2)]
         two = max(pairs, key=lambda two: np.hypot(*apart[:, two].T).min())
-        distances = np.hypot(*apart[:, two].T)
-        all_names, n_others = odd.rows.names, len(odd.others)
-        like, about = self._like(graph, odd, is_one=False), (f"{odd.rows.part}s together",)
+        distances, these = np.hypot(*apart[:, two].T), "both"
         if len(pairs) > 1 and distances.min() < FAR_APART:
-            text = f"each of {len(all_names)} numbers {where} is usual"
-            range_ = f"none of {n_others} {like} has about the same"
-            return Reason(", ".join(all_names), text, range_, about=about)
-        nearest, names = odd.others[distances.argmin()], [all_names[j] for j in two]
-        said = (f"{all_names[j]} {usual(odd.values[j], odd.low[j], odd.high[j])[0]}" for j in two)
-        near = " with ".join(f"{all_names[j]} {number(nearest[j])}" for j in two)
-        text = f"{' with '.join(said)} {where}: each is usual, both together are not"
-        range_ = f"nearest of {n_others} {like}: {near}"
-        return Reason(", ".join(names), text, range_, about=about)
+            distances, these = np.linalg.norm(apart, axis=1), f"all {len(odd.values)} numbers"
+            two = np.argsort(-apart[distances.argmin()], kind="stable")[:2].tolist()
+        nearest, names, like = (
+            odd.others[distances.argmin()],
+            odd.rows.names,
+            self._like(graph, odd),
+        )
+        said = [f"{names[j]} {usual(odd.values[j], odd.low[j], odd.high[j])[0]}" for j in two]
+        near = [f"{names[j]} {number(nearest[j]).replace('nan', 'missing')}" for j in two]
+        text = (
+            f"{' and '.join(said)} {where}: each is usual, but none has about {these} "
+            f"in {len(odd.others)} {''.join(like)}"
+        )
+        what, about = ", ".join(names[j] for j in two), (f"{odd.rows.part}s together",)
+        return Reason(what, text, f"nearest: {' and '.join(near)}", about=about)
 
-    def _like(self, graph: GraphBatch, odd: _Odd, *, is_one: bool) -> str:
-        """What numbers are compared with: all nodes, edges or graphs, or those of a kind."""
-        part, category = odd.rows.part, odd.rows.category
+    def _like(self, graph: GraphBatch, odd: _Odd) -> tuple[str, str]:
+        """What numbers are compared with: all nodes, edges or graphs, or those of a kind.
+
+        Also the categories of the kind, but for that which is named.
+        """
+        part, category, of_nodes = odd.rows.part, odd.rows.category, self.vocabulary_.by_label
         all_of_part = getattr(graph.schema.words, f"{part}s")
-        if not odd.has_kinds:
-            return all_of_part
-        if odd.has_kind:  # two lines are too short for the kind of each of several
-            return f"of its kind{self._kind(graph, part, odd.element) if is_one else ''}"
-        which = "a" if not is_one else "this or another"
-        rare = f"with {which} rare {category}" if category else f"of {which} rare kind"
-        return f"{all_of_part} {rare}" if is_one else rare
+        if odd.has_kinds and not odd.has_kind:
+            return f"{all_of_part} whose {category or 'categories'} few have", ""
+        has_categories = {
+            "node": of_nodes,
+            "edge": of_nodes or graph.edge_labels is not None,
+            "graph": category is not None,
+        }
+        if odd.has_kind and has_categories[part]:
+            return "like it", self._kind(graph, part, int(odd.elements[0]))
+        return f"other {all_of_part}", ""
 
     def _where(
         self, graph: GraphBatch, rows: _Rows, place: int, node_names: Sequence[Any] | None
@@ -396,9 +436,8 @@ class Numbers(View):
         """The node, the edge, or the category of the graph with which numbers are compared."""
         words = graph.schema.words
         if rows.category is not None:
-            code = np.asarray(graph.graph_labels).item()
-            value = graph.values_by_category("graph")[rows.category][code]
-            return f"with {category_text(rows.category, value)}"
+            [data] = graph.records("graph")
+            return f"with {category_text(rows.category, data[rows.category])}"
         if rows.part == "graph":
             return f"of the {words.graph}"
         if rows.part == "node":
@@ -419,13 +458,13 @@ class Numbers(View):
 
     def _kind(self, graph: GraphBatch, part: str, place: int) -> str:
         """These categories of a node, or of the ends of an edge: " (person=Ann -> person=Bob)"."""
-        finer, values, texts = self._finer(part), graph.values_by_category("node"), list[str]()
+        finer, texts = self._finer(part), list[str]()
         ends = graph.source_of_arc, graph.adjacency.indices
-        for node in [x[place] for x in ends] if part == "edge" else [place]:
-            said = (category_text(name, values[name][graph.labels[node]]) for name in finer)
-            texts.append(", ".join(said))
-        text = f" ({(' -> ' if graph.directed else ' - ').join(texts)})"
-        return text if finer and len(text) <= LONGEST_KIND else ""
+        nodes = [x[place] for x in ends] if part == "edge" else [place]
+        for data in graph.records("node", np.array(nodes)):
+            texts.append(", ".join(category_text(name, data[name]) for name in finer))
+        text = (" -> " if graph.directed else " - ").join(texts)
+        return f" ({shown(text, LONGEST_KIND)})" if finer else ""
 
 
 def _farthest(rows: _Rows, chosen: np.ndarray, known: NumberPoints) -> np.ndarray:
@@ -496,8 +535,9 @@ class NumberPoints:
         self.scale = np.maximum(np.where(is_constant, unit, deviations), least)
         n = len(self.kinds) + 1
         counts = np.maximum(np.bincount(codes, minlength=n), 1)
-        index = np.arange(len(codes))
-        of_kinds = sp.csr_array((np.ones(len(codes)), (codes, index)), shape=(n, len(codes)))
+        of_kinds = sp.csr_array(
+            (np.ones(len(codes)), (codes, np.arange(len(codes)))), (n, len(codes))
+        )
         self.means = of_kinds @ table / counts[:, np.newaxis]
         centered = (table - self.means[codes]) / self.scale
         self.whitening = Whitening(centered, RIDGE)
@@ -574,6 +614,8 @@ class NumberPoints:
 
 def _least_differences(largest: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Differences of each column that are due to rounding, by its largest deviation and mean."""
-    least = RELATIVE_ROUNDING * largest + ROUNDING * size
     # Of a number that never varies, nothing else says what rounding is.
-    return np.where(largest <= ROUNDING * size, 1e-6 * np.where(size > 0, size, 1.0), least)
+    of_constant = 1e-6 * np.where(size > 0, size, 1.0)
+    return np.where(
+        largest <= ROUNDING * size, of_constant, RELATIVE_ROUNDING * largest + ROUNDING * size
+    )

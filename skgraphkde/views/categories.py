@@ -601,16 +601,14 @@ def compared_words(
     >>> compared_words(["label", "charge", "ring", "aromatic"], ("N", 1, True, False))
     'N (charge=1, ring, not aromatic)'
     >>> compared_words(["aromatic"], False), compared_words(["status"], 2)
-    ('aromatic=False', 'status=2')
+    ('not aromatic', 'status=2')
     >>> compared_words(["activity"], "pay")
     'pay'
     """
     of_names = dict(zip(names, value if len(names) > 1 else [value], strict=True))
     first = "label" if "label" in of_names else names[0]
-    head, others = main(first, of_names.pop(first)), []
-    for name, x in of_names.items():
-        yes_or_no = {"True": name, "False": f"not {name}"}
-        others.append(yes_or_no.get(str(x), category_text(name, x)))
+    head = main(first, of_names.pop(first))
+    others = [category_text(name, x) for name, x in of_names.items()]
     return f"{head} ({', '.join(others)})" if others else head
 
 

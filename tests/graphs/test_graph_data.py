@@ -72,8 +72,8 @@ ODD = {
     "amount": ({"amount": 1000.0}, "amount 1000 of the graph; usually .*"),
     "contradiction": (
         {"amount": 100.0, "days": -1.0},
-        "amount 100 with days -1 of the graph: each is usual, both together are not; nearest of "
-        r"\d+ of its kind: amount .* with days .*",
+        r"amount 100 and days -1 of the graph: each is usual, but none has about both in \d+ other "
+        "graphs; nearest: amount .* and days .*",
     ),
     "channel": ({"channel": "fax"}, "never seen: channel=fax"),
 }

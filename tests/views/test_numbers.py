@@ -253,6 +253,40 @@ def test_a_number_that_is_next_to_others_is_no_reason():
     assert view.reason(one, far, np.zeros(40), context_of(one)).text == ""
     odd = one.replace(attributes=np.full_like(one.attributes, 14.0), schema=batch.schema)
     told = view.reason(odd, far, np.zeros(40), context_of(odd)).text
-    assert re.fullmatch(
-        r"ms 14 of node 0.*; no other of 400 of its kind lies between 11 and 20", told
-    )
+    gap = r"usually 10\S* to 20\S*, but none between 11 and 20 in 400 other nodes"
+    assert re.fullmatch(f"ms 14 of node 0; {gap}", told)
+
+
+@pytest.mark.parametrize(
+    ("lat", "text"),
+    [
+        # Few are as low as -30: -10 is farther from all known ones.
+        ((-10.0, -31.0), "lat -31 of node 5, and 1 more out of range; .*"),
+        (
+            (15.0, 15.0),
+            r"(\w+) \S+ and (\w+) \S+ of node (\d): each is usual, but none has about all 3 "
+            r"numbers in 400 other nodes; nearest: \1 (\S+) and \2 (\S+)",
+        ),
+    ],
+)
+def test_the_numbers_that_are_farthest_are_told(lat, text):
+    names = ("lat", "a", "b")
+    draws = dict.fromkeys(names, lambda rng, node: rng.uniform(10, 20))
+    graphs = graphs_of(range(41), **draws)
+    for graph in graphs[:6]:
+        graph.nodes[0]["lat"] = -30.0
+    graphs[40].nodes[3]["lat"], graphs[40].nodes[5]["lat"] = lat
+    batch = read_graphs(graphs, schema=GraphSchema(node_numbers=names))
+    view, one = fit(Numbers(), batch[:40]), batch[40:]
+    far = Property("extreme", view.name, np.ones(1), np.zeros(1))
+    told = view.reason(one, far, np.zeros(40), context_of(one))
+    said = re.fullmatch(text, told.text)
+    assert said, told.text
+    if not said.groups():
+        assert told.nodes == (5, 3)
+    else:
+        known, own = batch.attributes[:400], one.attributes[int(said[3])]
+        nearest = known[np.linalg.norm((known - own) / known.std(axis=0), axis=1).argmin()]
+        given = dict(zip(names, nearest, strict=True))
+        assert given[said[1]] == pytest.approx(float(said[4]), abs=0.06)
+        assert given[said[2]] == pytest.approx(float(said[5]), abs=0.06)
