@@ -120,8 +120,8 @@ class Checker:
         self.others = [x for i, x in enumerate(self.known) if i != own]
         if len(reason.reason) > 160 or not reason.reason.strip():
             return "longer than two lines, or empty"
-        start, is_cut, _ = reason.reason.partition("...")
-        if is_cut and not reason.more.startswith(start):
+        start, is_cut, _ = reason.reason.partition("..." if reason.more else "\n")
+        if not reason.more.startswith(start * bool(is_cut)):
             return f"not the start of {reason.more}"
         for text in filter(None, ("" if is_cut else reason.reason, reason.more)):
             found = self._sentence(re.sub("'([^']+)'", lambda x: as_one(x[1]), text))
