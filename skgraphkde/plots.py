@@ -11,22 +11,25 @@ from __future__ import annotations
 import importlib.util
 import io
 import textwrap
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 from scipy.sparse.csgraph import dijkstra
+from scipy.spatial.distance import cdist
 from sklearn.decomposition import KernelPCA
 from sklearn.manifold import smacof
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import category_text, printable, shown
 from skgraphkde.graphs.naming import number as printed
-from skgraphkde.graphs.naming import printable
 from skgraphkde.graphs.readers import read_graphs
+from skgraphkde.graphs.schema import FittedSchema
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,12 +73,17 @@ IN_ROW, LOWER = 5, 0.25
 LARGEST_NODE, SMALL_NODE, CHARACTERS = 14.0, 10.0, 14
 # Of labels, in points.
 FONT, SMALLEST_FONT = 6.5, 4.5
+# Characters of a name in the legend, at most, and of names that need one column less.
+LONGEST_NAME, LONG_NAME = 40, 15
 # The brightness of a color by its red, green and blue, and that below which digits are white.
 LUMA, DARK = (0.299, 0.587, 0.114), 0.52
 # How far the first, second, ... edge from one node to another bends, as a share of its length.
 BENDS = [f"arc3,rad={0.06 + 0.12 * i:.2f}" for i in range(9)]
-# Of a molecule, in pixels: an inch, the longest bond, and the radius of a ring around an atom.
-INCH, BOND, RING = 150, 50, 15
+# Of a molecule, in pixels: an inch, the longest bond and the smallest letters; and the share of its
+# width that is left free on each side, where numbers may be.
+INCH, BOND, SMALLEST_LETTER, PADDING = 150, 50, 10, 0.1
+# Directions from an atom in which its number may be.
+AROUND = np.column_stack([f(np.arange(16) * np.pi / 8) for f in (np.sin, np.cos)])
 
 
 # -- many graphs -----------------------------------------------------------------------------------
@@ -262,8 +270,7 @@ def plot_graph(
     vmax: float | None = None,
     colorbar: bool = True,
     marked: Sequence[tuple[int, int]] = (),
-    outlined: Sequence[int] = (),
-    numbered: Sequence[int] = (),
+    outlined: Mapping[int, str] = MappingProxyType({}),
     edge_categories: Sequence[Hashable] = (),
     category: str | None = None,
 ) -> ScalarMappable | None:
@@ -273,10 +280,10 @@ def plot_graph(
     directions, categories, and weights as widths. A graph whose nodes are elements and whose edges
     are bonds is drawn as chemists do, if RDKit is installed. Of another graph of more than 60
     nodes, 40 with long categories, a part of 24 is drawn: that around the marked edges and outlined
-    and numbered nodes, or around the node that matters most, without values that with the most
-    neighbors. A directed graph whose nodes follow each other in one order is drawn in rows, from
-    left to right; dots stand for nodes that are left out. A category below a node is left
-    out where it would cover another.
+    nodes, all of which are drawn, or around the node that matters most, without values that with
+    the most neighbors. A directed graph whose nodes follow each other in one order is drawn in
+    rows, from left to right; dots stand for nodes that are left out. A category below a node is
+    left out where it would cover another, or an outlined node.
 
     Parameters
     ----------
@@ -300,10 +307,9 @@ def plot_graph(
     marked : sequence of (int, int), default=()
         Edges to mark, by the numbers of their nodes, such as those of
         :func:`skgraphkde.explanation.explain`.
-    outlined : sequence of int, default=()
-        Nodes with a ring around them.
-    numbered : sequence of int, default=()
-        Nodes that have the numbers 1, 2, ... on them, or above their categories.
+    outlined : mapping of int to str, default={}
+        Nodes with a ring around them, and what is written on each, or above its category, such as a
+        number.
     edge_categories : sequence, default=()
         Categories that have the first looks, so that several pictures agree.
     category : str, default=None
@@ -337,7 +343,8 @@ def plot_graph(
     batch = read_graphs([graph])
     if len(batch) != 1:
         raise ValueError(f"a picture shows one graph, got a GraphBatch of {len(batch)}")
-    for node in (*np.ravel(marked).astype(int).tolist(), *outlined, *numbered):
+    centers = list(dict.fromkeys([*outlined, *np.ravel(marked).astype(int).tolist()]))
+    for node in centers:
         if not 0 <= node < batch.n_nodes:
             raise ValueError(f"node {node} is marked, but the graph has {batch.n_nodes}")
     if not all(batch.underlying[u, v] for u, v in marked):
@@ -360,15 +367,14 @@ def plot_graph(
 
         width, height = np.multiply(ax.bbox.size, INCH / ax.figure.dpi)
         drawer = MolDraw2DCairo(int(width), int(height))
-        png = draw_molecule(drawer, batch, colors, marked, outlined, numbered)
+        png = draw_molecule(drawer, batch, colors, marked, outlined)
         ax.imshow(imread(io.BytesIO(png)), interpolation="none")
     else:
-        centers = [*np.ravel(marked).astype(int).tolist(), *outlined, *numbered]
         kinds = node_kinds(batch, category)
         nodes = _nodes_to_draw(batch, kinds, importance, centers)
         looks = _looks(batch, edge_categories, marked)
-        _draw_part(ax, batch, kinds, nodes, colors, looks, marked, outlined, numbered)
-        _draw_legend(ax, batch, nodes, looks, centers)
+        below = _draw_legend(ax, batch, nodes, looks, centers)
+        _draw_part(ax, batch, kinds, nodes, colors, looks, marked, outlined, below)
     ax.axis("off")
     if mappable is not None and colorbar:
         label, ticks = "contribution to the squared distance", None
@@ -472,8 +478,7 @@ def draw_molecule(
     batch: GraphBatch,
     colors: np.ndarray | None,
     marked: Sequence[tuple[int, int]] = (),
-    outlined: Sequence[int] = (),
-    numbered: Sequence[int] = (),
+    outlined: Mapping[int, str] = MappingProxyType({}),
 ) -> Any:
     """Draw a molecule by RDKit, as it is, without sanitizing.
 
@@ -483,7 +488,7 @@ def draw_molecule(
     batch : GraphBatch
         A molecule, by :func:`is_molecule`.
     colors : ndarray of shape (n_atoms, 4) or None
-    marked, outlined, numbered
+    marked, outlined
         As in :func:`plot_graph`.
 
     Returns
@@ -497,7 +502,7 @@ def draw_molecule(
     options = drawer.drawOptions()
     options.prepareMolsBeforeDrawing = options.clearBackground = False
     options.fixedBondLength, options.highlightBondWidthMultiplier = BOND, 16
-    options.minFontSize = 1  # RDKit writes a line to stderr where it enlarges a font
+    options.minFontSize, options.padding = SMALLEST_LETTER, PADDING
     options.useBWAtomPalette()
     bonds = [molecule.GetBondBetweenAtoms(int(u), int(v)).GetIdx() for u, v in marked]
     shown = [] if colors is None else map(tuple, colors.tolist())
@@ -506,17 +511,20 @@ def draw_molecule(
     drawer.DrawMolecule(molecule, of_atoms.keys(), bonds, of_atoms, of_bonds)
     drawer.SetFillPolys(False)
     drawer.SetColour((0, 0, 0))
-    drawer.SetLineWidth(3)
-    drawer.SetFontSize(0.7 * drawer.FontSize())
-    for node in outlined:
-        drawer.DrawArc(drawer.GetDrawCoords(int(node)), RING, 0, 360, True)
+    drawer.SetLineWidth(2)
+    letters = drawer.FontSize()
+    drawer.SetFontSize(max(0.7 * letters, SMALLEST_LETTER))
     places = np.array([tuple(drawer.GetDrawCoords(i)) for i in range(batch.n_nodes)])
-    for number, node in enumerate(numbered, 1):
-        away = (places[node] - places[batch.underlying[[node]].indices]).sum(axis=0)
-        if np.linalg.norm(away) < 0.1 * BOND:  # between its neighbors, or without any
-            away = np.array([0.0, -1.0])
-        beside = places[node] + 1.7 * RING * away / np.linalg.norm(away)
-        drawer.DrawString(str(number), Point2D(*beside), 0, True)
+    arcs, kinds = batch.adjacency.tocoo(), node_kinds(batch)
+    radii = {v: (0.35 + 0.3 * len(kinds[v])) * letters for v in outlined}
+    taken = [places, (places[arcs.row] + places[arcs.col]) / 2]
+    for node, text in outlined.items():
+        drawer.DrawArc(Point2D(*places[node]), radii[node], 0, 360, True)
+        beside = places[node] + (radii[node] + 0.25 * letters * (1 + len(text))) * AROUND
+        rings = [places[v] + radius * AROUND for v, radius in radii.items() if v != node]
+        free = beside[cdist(beside, np.vstack([*taken, *rings])).min(axis=1).argmax()]
+        drawer.DrawString(text, Point2D(*free), 0, True)
+        taken.append(free[np.newaxis])
     drawer.FinishDrawing()
     return drawer.GetDrawingText()
 
@@ -531,10 +539,10 @@ def _nodes_to_draw(
     are_long = max(map(len, kinds), default=0) > LONGEST_ON_NODE
     if batch.n_nodes <= (MAX_NODES_LONG if are_long else MAX_NODES):
         return np.arange(batch.n_nodes)
-    around = centers[:PART] or [int(np.argmax(importance))]
+    around = centers or [int(np.argmax(importance))]
     steps = dijkstra(batch.underlying, indices=around, unweighted=True, min_only=True)
     # Of nodes equally far, those that matter.
-    order = np.lexsort((-importance, steps))[:PART]
+    order = np.lexsort((-importance, steps))[: max(PART, len(around))]
     return np.sort(order[np.isfinite(steps[order])])
 
 
@@ -546,28 +554,29 @@ def _draw_part(
     colors: np.ndarray | None,
     looks: list[tuple[str, str, Any]],
     marked: Sequence[tuple[int, int]],
-    outlined: Sequence[int],
-    numbered: Sequence[int],
+    outlined: Mapping[int, str],
+    below: float,
 ) -> None:
-    """Draw some nodes and the edges between them by networkx."""
+    """Draw some nodes and the edges between them by networkx, over a share that is left free."""
     edges = _edges_between(batch, nodes)
     graph = nx.MultiDiGraph() if batch.directed else nx.MultiGraph()
     graph.add_nodes_from(nodes.tolist())
     graph.add_edges_from(edges[["u", "v"]].to_numpy().tolist())
     positions, gaps = _rows(batch, nodes)
     positions = positions or _layout(nx.Graph(graph))
-    labels = {node: kinds[node] for node in (*numbered, *graph) if kinds and node in graph}
+    labels = {node: kinds[node] for node in (*outlined, *graph) if kinds}
     are_long = max(map(len, labels.values()), default=0) > LONGEST_ON_NODE
     shorter = np.min(ax.bbox.size) * 72 / ax.figure.dpi
-    diameter = 0.4 * shorter / np.sqrt(len(graph))
-    diameter = min(diameter, SMALL_NODE if are_long else LARGEST_NODE)
-    behind = [(u, v) for u, v in marked if u in graph and v in graph]
-    if behind:
+    on_nodes = are_long or not labels
+    longest = max(map(len, outlined.values()), default=0) * on_nodes
+    least = SMALL_NODE if are_long else LARGEST_NODE
+    diameter = min(0.4 * shorter / np.sqrt(len(graph)), max(least, 0.7 * FONT * longest + 4))
+    if len(marked):
         for width, color in ((9, VERMILION), (6.5, PALE)):
             broad = {"width": width, "edge_color": color, "arrows": False}
-            nx.draw_networkx_edges(graph, positions, behind, ax=ax, **broad).set_zorder(0.5)
+            nx.draw_networkx_edges(graph, positions, list(marked), ax=ax, **broad).set_zorder(0.5)
     _draw_edges(ax, graph, edges, looks, positions, diameter)
-    has_ring = np.isin(nodes, outlined)
+    has_ring = np.isin(nodes, list(outlined))
     circles = nx.draw_networkx_nodes(
         graph, positions, ax=ax, node_size=diameter**2,
         node_color="white" if colors is None else colors[nodes],
@@ -577,17 +586,20 @@ def _draw_part(
     circles.set_clip_on(False)  # axes that are fitted to the aspect cut through nodes
     ax.margins(0.12)
     ax.autoscale_view()  # labels are where they will be
-    _write_labels(ax, labels, positions, diameter, are_long)
+    low, high = ax.get_ylim()
+    ax.set_ylim(high - (high - low) / (1 - below), high)
     for gap in gaps:
         _write(ax, "…", gap, 0.0, va="center", fontsize=2 * FONT)
-    above, side = (0.0, "center") if are_long or not labels else (diameter / 2 + 2, "bottom")
-    for number, node in enumerate(numbered, 1):
-        if node in graph:
-            is_dark = not above and colors is not None and colors[node, :3] @ LUMA < DARK
-            _write(
-                ax, str(number), positions[node], above, va=side, fontweight="bold", fontsize=FONT,
-                color="white" if is_dark else "black",
-            )  # fmt: skip
+    above, side = (0.0, "center") if on_nodes else (diameter / 2 + 2, "bottom")
+    written = []
+    for node, text in outlined.items():
+        is_dark = on_nodes and colors is not None and colors[node, :3] @ LUMA < DARK
+        number = _write(
+            ax, text, positions[node], above, va=side, fontweight="bold", fontsize=FONT,
+            color="white" if is_dark else "black",
+        )  # fmt: skip
+        written.append(number.get_window_extent().padded(4))  # with the circle
+    _write_labels(ax, labels, positions, diameter, are_long, written)
 
 
 def _edges_between(batch: GraphBatch, nodes: np.ndarray) -> pd.DataFrame:
@@ -621,7 +633,7 @@ def _looks(
     first = list(dict.fromkeys([*categories, *names]))[: len(LOOKS)]
     order = dict.fromkeys([*first, *named])
     looks = zip(order, LOOKS + MARKED_LOOKS, strict=False)
-    by_name = {name: (_in_words(name), *look) for name, look in looks}
+    by_name = {name: (_edge_words(batch.schema, name), *look) for name, look in looks}
     return [by_name.get(name, OTHERS) for name in names]
 
 
@@ -686,11 +698,17 @@ def _draw_edges(
 
 
 def _write_labels(
-    ax: Axes, labels: dict[int, str], positions: dict[int, Any], diameter: float, are_long: bool
+    ax: Axes,
+    labels: dict[int, str],
+    positions: dict[int, Any],
+    diameter: float,
+    are_long: bool,
+    written: list[Any],
 ) -> None:
     """Write labels on the nodes, if they can be read, or below them, over the edges.
 
-    Where labels below nodes would cover each other, the first of them is written.
+    Where labels below nodes would cover each other, the first of them is written, and none where it
+    would cover what is written before, in boxes that are given.
     """
     style: Style = {"va": "center"}
     font, aside = min(8.0, 0.57 * diameter), 0.0
@@ -699,7 +717,6 @@ def _write_labels(
         font, aside = FONT, -diameter / 2 - 3
         style = {"va": "top", "bbox": box}
     if font >= SMALLEST_FONT:
-        written: list[Any] = []
         for node, label in labels.items():
             lines = textwrap.wrap(label, CHARACTERS, max_lines=2, placeholder="…")
             text = _write(ax, "\n".join(lines), positions[node], aside, fontsize=font, **style)
@@ -722,8 +739,11 @@ def _draw_legend(
     nodes: np.ndarray,
     looks: list[tuple[str, str, Any]],
     centers: Sequence[int],
-) -> None:
-    """Draw the categories of edges below the graph, and how many of its nodes are shown."""
+) -> float:
+    """Draw the categories of edges below the graph, and how many of its nodes are shown.
+
+    Returns the share of the height of the axes that this takes.
+    """
     from matplotlib.lines import Line2D
 
     words, called = None, batch.schema.words.nodes
@@ -732,14 +752,16 @@ def _draw_legend(
         words = f"{len(nodes)} {called}{around}, of {batch.n_nodes}"
     codes = np.unique([] if batch.edge_labels is None else batch.edge_labels)
     lines = {looks[x][0]: Line2D([], [], color=looks[x][1], linestyle=looks[x][2]) for x in codes}
-    if lines or words:
-        legend = ax.legend(
-            lines.values(), lines.keys(), title=words, loc="upper center", frameon=False,
-            bbox_to_anchor=(0.5, 0.02), ncols=3, fontsize=7, title_fontsize=8, handlelength=1.8,
-            columnspacing=1.2,
-        )  # fmt: skip
-        for text in legend.get_texts():
-            text.set_parse_math(False)
+    if not (lines or words):
+        return 0.0
+    legend = ax.legend(
+        lines.values(), lines.keys(), title=words, loc="lower center", frameon=False,
+        bbox_to_anchor=(0.5, 0), borderaxespad=0.4, fontsize=7, title_fontsize=8, handlelength=1.8,
+        columnspacing=1.2, ncols=max(1, 3 - max(map(len, lines), default=0) // LONG_NAME),
+    )  # fmt: skip
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return float(min(legend.get_window_extent().height / ax.bbox.height, 0.5))
 
 
 # -- common ----------------------------------------------------------------------------------------
@@ -749,6 +771,12 @@ def _in_words(name: Hashable) -> str:
     """A category in words; a missing one is "?"."""
     values = name if isinstance(name, tuple) else (name,)
     return printable(" ".join("?" if value is None else str(value) for value in values))
+
+
+def _edge_words(schema: FittedSchema, value: Any) -> str:
+    """The categories of an edge in words: "status=paid, no channel", or its label alone."""
+    values = value if len(schema.edge_categories) > 1 else (value,)
+    return shown(", ".join(map(category_text, schema.edge_categories, values)), LONGEST_NAME)
 
 
 def _open_axes(ax: Axes | None) -> Axes:

@@ -344,6 +344,18 @@ def test_steps_in_an_order_of_their_own_if_all_orders_are_known(max_references, 
     assert told.nodes[: len(nodes)] == nodes
 
 
+@pytest.mark.parametrize(("usual", "odd", "nodes"), [(2, 9, (0, 1, 2, 3, 4)), (9, 2, ())])
+def test_a_share_is_about_the_nodes_that_have_it_and_a_small_one_about_none(usual, odd, nodes):
+    def graph(n_busy, seed):
+        kinds = [*n_busy * "b", *np.random.RandomState(seed).choice([*"xyz"], 12 - n_busy)]
+        return with_data(nx.cycle_graph(12), {"label": kinds})
+
+    known = [graph(usual + i % 2, i) for i in range(40)]
+    told = explain(GraphKDEDetector().fit(known), [graph(odd, 99)], n_reasons=9)
+    (found,) = told[told.reason.str.match(rf"{odd} of 12 nodes \(.*\) are b")].nodes
+    assert found == nodes
+
+
 def test_a_graph_in_which_nothing_is_unusual_has_a_reason_that_says_something():
     graphs = [
         with_data(nx.cycle_graph(n), {"label": lambda v, k=k: "ab"[(v + k) % 2]})

@@ -188,10 +188,11 @@ def test_categories_of_edges_look_different_and_are_named():
     lines = lines_of(ax)
     looks = zip(lines.get_color(), map(str, lines.get_linestyle()), strict=True)
     assert len({(tuple(color), line) for color, line in looks}) == 8
-    assert legend(ax) == [*"abcdefgh"]
-    assert legend(picture("abcdefghij")) == [*"abcdefgh", "others"]
+    eight = [f"action={x}" for x in "abcdefgh"]
+    assert legend(ax) == eight
+    assert legend(picture("abcdefghij")) == [*eight, "others"]
     marked = picture("abcdefghij", marked=[(10, 9)])  # an edge that a reason names has a name
-    assert legend(marked) == [*"abcdefgh", "others", "j"]
+    assert legend(marked) == [*eight, "others", "action=j"]
     css = files("skgraphkde.reporting").joinpath("page.css").read_text(encoding="utf-8")
     ground = re.search(r"figure img { background: (#\w+)", css)[1]  # of a dark page
     colors = [
@@ -220,7 +221,7 @@ def test_arrows_point_at_the_end_and_edges_of_one_pair_are_apart():
     ax = drawn(both, schema=schema)
     first, second = (arrow.get_path().vertices[1] for arrow in ax.patches)
     assert np.linalg.norm(first - second) > 0.01
-    assert legend(ax) == ["read", "write"]
+    assert legend(ax) == ["action=read", "action=write"]
 
 
 def test_weights_are_widths():
@@ -232,13 +233,15 @@ def test_weights_are_widths():
 
 def test_marks_are_where_they_belong():
     graph = nx.relabel_nodes(nx.cycle_graph(5), "n{}".format)
-    ax = drawn(graph, [9, 0, 1, 0, 0], marked=[(2, 1)], outlined=[3, 4], numbered=[2, 0])
+    ax = drawn(graph, [9, 0, 1, 0, 0], marked=[(2, 1)], outlined={3: "3", 0: "123"})
     points = np.asarray(nodes_of(ax).get_offsets())
     broad, _, _ = [x for x in ax.collections if type(x).__name__ == "LineCollection"]
     assert {tuple(x) for x in broad.get_segments()[0]} == {tuple(x) for x in points[[1, 2]]}
-    assert np.flatnonzero(np.array(nodes_of(ax).get_linewidth()) > 2).tolist() == [3, 4]
+    assert np.flatnonzero(np.array(nodes_of(ax).get_linewidth()) > 2).tolist() == [0, 3]
     numbers = {text.get_text(): (*text.xy, text.get_color()) for text in ax.texts}
-    assert numbers == {"1": (*points[2], "black"), "2": (*points[0], "white")}
+    assert numbers == {"3": (*points[3], "black"), "123": (*points[0], "white")}
+    width = ax.texts[1].get_window_extent().width * 72 / ax.figure.dpi
+    assert np.sqrt(nodes_of(ax).get_sizes()[0]) > width + 2
 
 
 def test_long_labels_are_below_the_nodes_and_dollars_are_dollars():
@@ -248,11 +251,12 @@ def test_long_labels_are_below_the_nodes_and_dollars_are_dollars():
     assert written(ax)[2].startswith("an activity\nwith")
     assert all(text.get_position()[1] < 0 for text in ax.texts)
     ball = with_data(nx.complete_graph(30), {"label": "kind {}".format})
-    ax = drawn(ball, ax=plt.figure(figsize=(2, 2)).add_axes((0, 0, 1, 1)), numbered=[9])
-    *names, number = ax.texts
-    assert (names[0].get_text(), number.get_text(), number.xyann) == ("kind 9", "1", (0, 0))
-    boxes = [text.get_window_extent() for text in names]
-    assert len(boxes) < 30
+    small = plt.figure(figsize=(2, 2)).add_axes((0, 0, 1, 1))
+    ax = drawn(ball, ax=small, outlined={9: "1", 0: "2", 1: "3", 2: "4"})
+    first, _, _, _, *names = ax.texts
+    assert (names[0].get_text(), first.get_text(), first.xyann) == ("kind 9", "1", (0, 0))
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(names) < 30
     assert not any(x.overlaps(y) for x, y in combinations(boxes, 2))
     crowded = plt.figure(figsize=(1, 1)).add_subplot()
     many = with_data(nx.cycle_graph(12), {"label": "r{}".format})
@@ -273,15 +277,29 @@ def test_of_a_large_graph_the_part_around_what_matters_is_drawn():
     assert ax.get_legend().get_title().get_text() == "24 nodes, of 200"
     assert np.ptp(nodes_of(ax).get_linewidth()) == 0  # a ring would be one that reasons name
     pieces = nx.disjoint_union(nx.path_graph(5), nx.path_graph(100))
-    title = drawn(graph, numbered=[3]).get_legend().get_title().get_text()
+    title = drawn(graph, outlined={3: ""}).get_legend().get_title().get_text()
     assert title == "24 nodes around what is marked, of 200"
-    assert len(nodes_of(drawn(pieces, outlined=[2])).get_offsets()) == 5
+    assert len(nodes_of(drawn(pieces, outlined={2: ""})).get_offsets()) == 5
+    assert (
+        len(nodes_of(drawn(graph, outlined=dict.fromkeys(range(30), ""))).get_offsets()) == 30
+    )  # all of them
+
+
+def test_a_legend_is_inside_and_below_the_nodes_and_says_what_reasons_say():
+    steps = {"paid": ["no", None, *6 * ["yes"]], "channel": [*"abcdefgh"]}
+    schema = GraphSchema(edge_categories=["paid", "channel"], missing="indicate")
+    ax = drawn(with_data(nx.cycle_graph(8), None, steps), schema=schema)
+    assert {"paid=no, channel=a", "no paid, channel=b"} < {*legend(ax)}
+    box, nodes = ax.get_legend().get_window_extent(), nodes_of(ax)
+    assert ax.bbox.x0 <= box.x0 < box.x1 <= ax.bbox.x1
+    lowest = ax.transData.transform(nodes.get_offsets())[:, 1].min()
+    assert ax.bbox.y0 <= box.y0 < box.y1 < lowest - np.sqrt(nodes.get_sizes()[0]) / 2
 
 
 def test_a_sequence_is_drawn_in_rows_and_dots_stand_for_what_is_left_out():
     graph = nx.path_graph(99, nx.DiGraph)
     graph.add_edge(2, 70)
-    ax = drawn(graph, numbered=[9, 80])
+    ax = drawn(graph, outlined={9: "", 80: ""})
     points = np.asarray(nodes_of(ax).get_offsets())
     assert points[:6, 0].tolist() == [0, 1, 2, 3, 4, 0]  # five in a row
     assert points[5, 1] < points[:5, 1].min()
@@ -303,7 +321,7 @@ def test_molecules_are_drawn_by_rdkit():
     assert (pixels[..., 0] > pixels[..., 2] + 0.3).any()  # red
     assert (pixels[..., 2] > pixels[..., 0] + 0.3).any()  # blue
     edge = tuple(np.argwhere(molecule.adjacency.toarray())[0])
-    for mark in ({"outlined": [1]}, {"numbered": [1]}, {"marked": [edge]}):
+    for mark in ({"outlined": {1: ""}}, {"outlined": {1: "1"}}, {"marked": [edge]}):
         assert np.any(
             drawn(molecule, **mark).images[0].get_array() != drawn(molecule).images[0].get_array()
         )
@@ -332,6 +350,34 @@ def test_molecules_have_charges_and_hydrogens(smiles):
     svg = draw_molecule(draw.MolDraw2DSVG(400, 400), batch, None)
     n_drawn = len(set(re.findall(r"atom-(\d+)", svg)))
     assert n_drawn == batch.n_nodes  # the counter-ion, too
+
+
+class Watched:
+    """A drawer of RDKit that keeps the places of texts, instead of drawing these."""
+
+    def __init__(self, drawer):
+        self.drawer, self.texts = drawer, []
+
+    def __getattr__(self, name):
+        return self.keep if name == "DrawString" else getattr(self.drawer, name)
+
+    def keep(self, text, place, *_):
+        self.texts.append((place.x, place.y))
+
+
+def test_numbers_of_atoms_are_inside_and_at_no_atom_and_legible(capfd):
+    Chem = pytest.importorskip("rdkit.Chem")
+    draw = pytest.importorskip("rdkit.Chem.Draw.rdMolDraw2D")
+    for smiles in ("C1CC(I)CCC1I", 40 * "C1CC1" + "[Na]", "CC.[Na]"):
+        batch = read_graphs([Chem.MolFromSmiles(smiles)], schema="molecule")
+        drawer = Watched(draw.MolDraw2DSVG(400, 400))
+        draw_molecule(drawer, batch, None, (), {0: "0", 1: "1"})
+        places = [tuple(drawer.GetDrawCoords(v)) for v in range(batch.n_nodes)]
+        assert cdist(drawer.texts, places).min() > drawer.FontSize() / 2
+        assert pdist(drawer.texts)[0] > drawer.FontSize()
+        assert np.max(np.abs(np.array(drawer.texts) - 200)) < 190
+        assert drawer.FontSize() >= 10
+    assert not capfd.readouterr().err
 
 
 def test_other_graphs_have_no_smiles():
@@ -378,7 +424,7 @@ ERRORS = {
     "graphs": (lambda: plot_graph(batch), "a picture shows one graph, got a GraphBatch of 2"),
     "no edge": (lambda: plot_graph(path, marked=[(0, 2)]), r"marked edges.*\[\(0, 2\)\]"),
     "no end": (lambda: plot_graph(path, marked=[(2, 3)]), "node 3 is marked, but the graph has 3"),
-    "no node": (lambda: plot_graph(path, outlined=[-1]), "node -1 is marked"),
+    "no node": (lambda: plot_graph(path, outlined={-1: ""}), "node -1 is marked"),
 }
 
 

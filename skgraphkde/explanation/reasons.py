@@ -40,8 +40,6 @@ SHARES_OF_NODES = (
 ROUNDING = 1e-6
 # The property of the number of edges, the second one.
 EDGES = 1
-# Kinds of reasons that are true of the nodes that they name, and of no others.
-POINTED = ("new", "rare", "extreme")
 # What was never seen, each before what follows from it, and what is rare.
 VALUE, COMBINATION, EDGE, EDGE_BY_SEVERAL, EDGE_BY_ANOTHER, SURROUNDINGS, RARE = range(7)
 # A usual number is told if it is beyond so large a share of the known ones.
@@ -87,11 +85,6 @@ class RankedReason(NamedTuple):
     def is_unusual(self) -> bool:
         """True if the strength is at least 1."""
         return self.strength >= WEAKEST
-
-    @property
-    def pointed(self) -> tuple[int, ...]:
-        """The nodes of which alone the reason is true."""
-        return self.nodes if self.kind in POINTED else ()
 
 
 class Profiles:
@@ -343,7 +336,7 @@ class Profiles:
         place, own, known = self.columns[j].place, self.values[i, j], self._known(i, j)
         known = known[~np.isnan(known)]
         feature, graph = self.properties.features[place], self.graphs[i]
-        sign, (mean, scale) = np.sign(own - known.mean()), self.units[place]
+        sign, (mean, scale) = np.sign(own - np.median(known)), self.units[place]
         nodes = self.features[slice(*self.graphs.node_ptr[i : i + 2]), place]
         if feature.form == "count":
             nodes = np.expm1(nodes)
@@ -353,7 +346,8 @@ class Profiles:
             away[nodes == 0] = -np.inf  # there are no such edges
             mean, scale = 0.0, 1.0
         most = np.argsort(-away, kind="stable")[:LISTED]
-        most = most[away[most] > away.max() / 2]
+        # No node has what there is little of.
+        most = most[(away[most] > away.max() / 2) & (sign > 0 or feature.form == "mean")]
         n = graph.n_nodes
         if feature.form == "missing" and feature.of == "edge":
             of_group = self.properties.edges.number_groups.of_arcs(graph) == feature.group

@@ -85,11 +85,6 @@ class Judgement(NamedTuple):
         """Kind and what of the unusual reasons as JSON: [["new", "label"], ["size", "nodes"]]."""
         return json.dumps([(x.kind, x.what) for x in self.unusual], ensure_ascii=False)
 
-    @property
-    def nodes(self) -> list[int]:
-        """The nodes at which unusual reasons point, those of the first reason first."""
-        return list(dict.fromkeys(node for reason in self.unusual for node in reason.pointed))
-
 
 def judge(
     detector: BaseGraphDetector,

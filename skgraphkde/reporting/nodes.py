@@ -1,10 +1,11 @@
-"""Nodes of a page: a graph and its judgement -> their colors, and those that reasons name."""
+"""Nodes of a page: a graph and its judgement -> their colors, and those that reasons concern."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from skgraphkde.explanation.contributions import shares_of
 from skgraphkde.explanation.reasons import RankedReason
 from skgraphkde.explanation.results import Judgement
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.reporting.comparison import place_in
 from skgraphkde.views import Novelty
 
 # A view is surprised beyond minus the logarithm of this p-value.
@@ -32,15 +32,6 @@ class Colors(NamedTuple):
     values: np.ndarray | None = None  # None: all nodes are white
     radius: int | None = None  # None: values are shares of the distance to the nearest references
     vmax: float | None = None
-
-    @property
-    def deepest(self) -> list[int]:
-        """The nodes that set the graph apart, the deepest color first."""
-        if self.values is None:
-            return []
-        depths = self.values if self.radius is None else self.radius + 1 - self.values
-        order = np.argsort(-depths, kind="stable")
-        return order[depths[order] > 0].tolist()
 
 
 def colors_of(
@@ -85,29 +76,21 @@ def colors_of(
     new_from = novelty.new_from(np.array([judged.own]), model.context(graph))
     known = novelty.radius + 1
     is_new = new_from < min(novelty.usual_radius_, known)
-    return Colors(np.where(is_new, new_from, known), novelty.radius)
+    return Colors(np.where(is_new, new_from, known), novelty.radius) if is_new.any() else Colors()
 
 
-def named_nodes(
-    graph: GraphBatch, names: Sequence[Any], reasons: Sequence[RankedReason]
-) -> dict[int, list[int]]:
-    """The nodes that reasons name, those of the first reason first, and the numbers of these.
+def nodes_of(reasons: Sequence[RankedReason]) -> dict[int, list[int]]:
+    """The nodes that reasons concern, those of the first reason first, and the numbers of these.
 
     Parameters
     ----------
-    graph : GraphBatch
-        Of one graph.
-    names : sequence
-        Names of its nodes.
     reasons : sequence of RankedReason
-        Those that are told of this graph.
+        Those that are told of one graph.
     """
     found: dict[int, list[int]] = {}
     for number, reason in enumerate(reasons, 1):
-        for node in reason.nodes:
-            called = f"{graph.schema.words.node} {names[node]}"
-            if node in reason.pointed or place_in(reason.more or reason.text, called) >= 0:
-                found.setdefault(node, []).append(number)
+        for node in sorted({*reason.nodes, *chain(*reason.edges)}):
+            found.setdefault(node, []).append(number)
     return found
 
 

@@ -19,8 +19,6 @@ from skgraphkde.reporting.nodes import Colors
 SCORES, GRAPH = (5.5, 3.0), (4.0, 4.0)
 # The same of a molecule, in pixels.
 MOLECULE = 400, 400
-# Share of the height of a graph's picture that a legend takes.
-LEGEND = 0.17
 
 
 def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray, noun: str) -> str:
@@ -44,7 +42,7 @@ def graph_picture(
     colors : Colors, default=None
         None: all nodes are white.
     **marks
-        `marked`, `outlined` and `numbered` as in :func:`skgraphkde.plots.plot_graph`.
+        `marked` and `outlined` as in :func:`skgraphkde.plots.plot_graph`.
     """
     values, radius, vmax = colors or Colors()
     if is_molecule(graph):
@@ -55,8 +53,6 @@ def graph_picture(
     figure = _figure(GRAPH)
     ax = figure.add_axes((0, 0, 1, 1))
     plot_graph(graph, values, radius=radius, vmax=vmax, colorbar=False, ax=ax, **looks, **marks)
-    if ax.get_legend() is not None:
-        ax.set_position((0, LEGEND, 1, 1 - LEGEND))
     return _svg(figure)
 
 

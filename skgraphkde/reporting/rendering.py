@@ -43,7 +43,7 @@ from skgraphkde.reporting.comparison import (
     place_in,
     set_apart,
 )
-from skgraphkde.reporting.nodes import FULL, Colors, colors_of, named_nodes, usual_share
+from skgraphkde.reporting.nodes import FULL, Colors, colors_of, nodes_of, usual_share
 
 # Rows of the table, at most: the oddest.
 ROWS = 10_000
@@ -59,8 +59,8 @@ HIGH, RISEN = 25, 5
 MOST_NAMES = 20
 # Characters of a name or a reason in the table, and of a name anywhere.
 BRIEF, LONGEST = 160, 1_000
-# Nodes with the deepest colors that are numbered, at most, if reasons name none.
-LARGEST = 5
+# Characters of the name of a node that stands in its circle, at most.
+LONGEST_IN_CIRCLE = 3
 # Scores of these sizes are written without an exponent.
 FIXED = 1e-6, 1e7
 # A normal score that is closer to the threshold, relative to it, counts as equal.
@@ -153,7 +153,7 @@ class Detail(NamedTuple):
     """What a click on a row says of a graph that is drawn."""
 
     colors: Colors
-    lines: dict[tuple[str, str], list[int]]  # nodes and their reasons, and numbers in the picture
+    lines: dict[tuple[str, tuple[int, ...]], list[str]]  # nodes, their reasons, and the circles
     smiles: str  # "" if it is no molecule
     usual: int = -1  # the position of the nearest usual graph; -1 if no other graph is usual
     usual_name: str = ""
@@ -438,19 +438,20 @@ def _details(
         row, names = rows[number], list(range(graph.n_nodes) if ids is None else ids)
         reasons = row.judged.told
         colors = colors_of(detector, graph, row.judged, share)
-        named = named_nodes(graph, names, reasons)
+        concerned = nodes_of(reasons)
         edges = list(dict.fromkeys(edge for reason in reasons for edge in reason.edges))
-        # Where all have one color, none is deeper.
-        is_told = len(np.unique(np.asarray(colors.values))) > 1
-        numbered = list(named or colors.deepest[: LARGEST * is_told])
+        in_circles = {node: shown(names[node]) for node in concerned}
+        are_long = max(map(len, in_circles.values()), default=0) > LONGEST_IN_CIRCLE
+        if are_long:
+            in_circles = {node: str(i) for i, node in enumerate(concerned, 1)}
         drawings[f"graph {number}"] = pictures.graph_picture(
-            graph, looks, colors, marked=edges, outlined=list(named), numbered=numbered
+            graph, looks, colors, marked=edges, outlined=in_circles
         )
         said = "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in reasons)
-        called = _called(graph, names, numbered, said, looks["category"])
-        lines: dict[tuple[str, str], list[int]] = {}
-        for i, (node, text) in enumerate(called.items(), 1):
-            lines.setdefault((text, ", ".join(map(str, named.get(node, ())))), []).append(i)
+        unsaid = {node: str(names[node]) if are_long else "" for node in concerned}
+        lines: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+        for node, text in _called(graph, unsaid, said, looks["category"]).items():
+            lines.setdefault((text, tuple(concerned[node])), []).append(in_circles[node])
         detail = Detail(colors, lines, shown(smiles_of(graph), LONGEST))
         if usual is not None:
             detail = _compared(detail, usual, graph, row, said, known_names)
@@ -471,20 +472,18 @@ def _edge_categories(references: GraphBatch) -> list[Any]:
 
 
 def _called(
-    graph: GraphBatch, names: list[Any], nodes: list[int], named: str, category: str | None
+    graph: GraphBatch, names: Mapping[int, str], said: str, category: str | None
 ) -> dict[int, str]:
-    """Names and categories of some nodes in words, as the reasons name them."""
-    are_running = all(str(x).isdecimal() for x in names)
+    """Some nodes by their names, which may be "", and the categories that reasons say."""
     kinds, called = node_kinds(graph, category), dict[int, str]()
     by_category = graph.values_by_category("node") if kinds else {}
-    for node in nodes:
-        texts = [category_text(name, x[graph.labels[node]]) for name, x in by_category.items()]
+    for node, name in names.items():
+        texts = [category_text(of, x[graph.labels[node]]) for of, x in by_category.items()]
         others = [
-            x for x in texts if x.rpartition("=")[2] != kinds[node] and place_in(named, x) >= 0
+            x for x in texts if x.rpartition("=")[2] != kinds[node] and place_in(said, x) >= 0
         ]
-        words, name = ", ".join(map(shown, [*kinds[node : node + 1], *others])), shown(names[node])
-        is_told = not are_running or f" {name} (" in named
-        called[node] = f"{name} ({words})" if words and is_told else words or name
+        words = ", ".join(map(shown, [*kinds[node : node + 1], *others]))
+        called[node] = f"{shown(name)} ({words})" if name and words else words or shown(name)
     return called
 
 

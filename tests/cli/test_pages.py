@@ -231,7 +231,8 @@ def test_nodes_have_the_names_of_the_files_and_what_was_skipped_is_said(here):
     nx.write_graphml(odd, "odd.graphml")
     Path("bad.gml").write_text("graph [")
     run("report model.skg odd.graphml bad.gml -o page.html --skip-errors", 3)
-    assert "n1 (never seen)" in page(here).texts["td"]
+    cells = page(here).texts["td"]
+    assert cells[cells.index("never seen") - 1] == "n1"
     assert "bad.gml cannot be read as GML" in page(here).texts["li"][0]
 
 

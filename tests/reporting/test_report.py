@@ -372,21 +372,28 @@ def plant(seed, temp=20.0, kind="b"):
     return nx.relabel_nodes(graph, "n{}".format)
 
 
-def test_nodes_that_reasons_name_come_first_and_have_rings():
+@pytest.mark.parametrize(
+    ("called", "cells"), [("{}", ["2", "{}", "1"]), ("n{:03}", ["1", "n002 ({})", "1"])]
+)
+def test_nodes_that_reasons_are_about_have_rings_with_their_ids_if_these_are_short(called, cells):
     schema = GraphSchema(node_numbers="temp", node_categories="kind")
     fitted = GraphKDEDetector(schema=schema).fit([plant(i) for i in range(40)])
     for odd in (plant(50, temp=80.0), plant(51, kind="new")):
-        (found,) = judge(fitted, fitted.read([odd]), node_names=[list(odd)])
-        assert found.nodes[0] == 2
-        parsed = Parsed(skgraphkde.report(fitted, [odd]))
-        cells = parsed.texts["td"]
-        place = cells.index(f"n2 ({odd.nodes['n2']['kind']})")
-        assert cells[place - 1] == cells[place + 1] == "1"  # the first reason
-        assert any("Circled: " in text for text in parsed.texts["figcaption"])
-        named = page_nodes.named_nodes(fitted.read([odd]), list(odd), found.told)
-        assert sum(x in "123456789" for x in cells[place - 1 :: 3]) == len(named)  # no others
-    first = RankedReason("neighborhoods", "", "first at node n3 (b)", 5.0, (1, 3))  # names one
-    assert page_nodes.named_nodes(fitted.read([odd]), list(odd), [first]) == {3: [1]}
+        kind = odd.nodes["n2"]["kind"]
+        odd = nx.relabel_nodes(odd, {f"n{v}": called.format(v) for v in range(15)})
+        page = Parsed(skgraphkde.report(fitted, [odd]))
+        found, first = page.texts["td"], cells[1].format(kind)
+        place = found.index(first)
+        assert found[place - 1] == cells[0]
+        assert found[place + 1].startswith(cells[2])  # the first reason
+        assert any("Circled: " in text for text in page.texts["figcaption"])
+
+
+def test_nodes_are_those_of_reasons_and_of_both_ends_of_their_edges():
+    size = RankedReason("size", "nodes", "15 nodes", 5.0)
+    rare = RankedReason("rare", "edge", "rare: a - b", 5.0, (3, 1), ((1, 7), (3, 1)))
+    new = RankedReason("new", "label", "never seen: a", 5.0, (0, 1))
+    assert page_nodes.nodes_of([size, rare, new]) == {1: [2, 3], 3: [2], 7: [2], 0: [3]}
 
 
 def test_colors_say_what_is_surprised(detector, new):
@@ -397,7 +404,6 @@ def test_colors_say_what_is_surprised(detector, new):
         graph = detector.read(new[5:6])
         colors = page_nodes.colors_of(detector, graph, changed, lambda _: 1e-3)
         assert (colors.radius is not None) == is_near
-        assert colors.deepest[0] == (colors.values.argmin() if is_near else colors.values.argmax())
     usual = (
         colors.values.max()
     )  # of the last one: shares, of which larger ones than this have colors
