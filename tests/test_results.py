@@ -109,6 +109,8 @@ def test_a_bracket_is_left_out_rather_than_cut():
     text, whole = in_two_lines("rare: ", [f"{way} (in 3 (three) of 405 others)", "b", "c"])
     assert text == f"rare: {way}..., and 2 more"
     assert "(in 3 (three) of" in whole
+    text, _ = in_two_lines("weak: ", [f"{'x' * 140}... (in 3 of 9)", "b"], "; ")  # cut once before
+    assert text.endswith("x...; and 1 more")
 
 
 def test_training_graphs_have_the_ids_of_their_nodes():

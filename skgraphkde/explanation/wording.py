@@ -33,7 +33,7 @@ LONGEST = 160
 # What comes after it is not of others that have the same.
 HERE = ", here "
 # A bracket that is cut, behind a word.
-CUT_BRACKET = re.compile(r"(?<=[^\s:,;]) \((?:[^()]|\([^()]*\)|\((?=[^()]*$))*\.\.\.$")
+CUT_BRACKET = re.compile(r"(?<=[^\s:,;])(?:\.\.\.)? \((?:[^()]|\([^()]*\)|\((?=[^()]*$))*\.\.\.$")
 ONE = {"are": "is", "have": "has", "lack": "lacks"}
 
 

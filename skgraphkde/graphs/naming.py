@@ -45,7 +45,7 @@ def shown(name: Any, most: int = LONGEST) -> str:
     """
     text = name if isinstance(name, str) else str(name)
     text = printable(text[: most + 1])
-    words = text.rpartition(" ")[0].rstrip(" ,;:-(")
+    words = text.rpartition(" ")[0].rstrip(" ,;:-(.")
     cut = words if 2 * len(words) > most else text[:most]
     return text if len(text) <= most else f"{cut}..."
 
