@@ -552,7 +552,8 @@ def triangles(graphs: sp.csr_array) -> np.ndarray:
     (Chiba and Nishizeki, 1985): the time grows with the number of edges to the power of 1.5.
     """
     degrees, n = np.diff(graphs.indptr), graphs.shape[0]
-    rank = np.argsort(np.argsort(degrees, kind="stable"))
+    rank = np.empty(n, dtype=np.int64)
+    rank[np.argsort(degrees, kind="stable")] = np.arange(n)
     source = np.repeat(np.arange(n), degrees)
     kept = rank[source] < rank[graphs.indices]
     indptr = offsets(np.bincount(source[kept], minlength=n))
