@@ -13,8 +13,8 @@ import numpy as np
 
 NUMBER = r"-?\d*\.?\d+(?:e[+-]?\d+)?%?"
 BEYOND = rf"at most {NUMBER}|at least {NUMBER}"
-USUALLY = rf"usually (none|{NUMBER}(?: to {NUMBER})?(?:, (?:{BEYOND}))?)"
-KIND = r"(?: \((?P<kind>[^()]*)\)| (?P<other>of rarer kinds))?"
+USUALLY = rf"usually (none|{NUMBER}(?: to {NUMBER})?(?:, (?:{BEYOND}))?|always {NUMBER})"
+KIND = r"(?: \((?P<kind>[^()]*)\)| (?P<other>of rarer kinds)(?: \([^()]*\))?)?"
 FEWEST = {"node": 5, "edge": 5, "graph": 10}  # graphs with a kind, or it is a rare one
 
 
@@ -149,7 +149,9 @@ class Checker:
         if not known or usually == "none":
             return None if not known and usually == "none" else f"{known} for {usually}"
         ends = quantiles(known)
-        usually, _, beyond = usually.partition(", ")
+        if usually.startswith("always ") and min(known) != max(known):
+            return f"{usually}: {min(known)} to {max(known)}"
+        usually, _, beyond = usually.removeprefix("always ").partition(", ")
         texts = usually.split(" to ") if " to " in usually else [usually, usually]
         is_beyond = own is not None and not min(known) <= own <= max(known)
         if bool(beyond) > is_beyond:
@@ -731,16 +733,16 @@ class Checker:
 
 
 def _usually():
-    rank = r"(?:higher|lower) than in \d+ of \d+ other graphs"
+    rank = r"(?:higher|lower) than in \d+ of \d+ other graphs(?: that have any)?"
     return USUALLY.replace("usually (", f"(?:usually )?(?P<usually>{rank}|", 1)
 
 
 LIKE = (
-    r"\d+ (?:like it(?: \([^)]*\))?|other (?:nodes|edges|graphs)|"
-    r"(?:nodes|edges|graphs) whose \w+ few have)"
+    r"\d+ (?:(?:node|edge|graph)s? like it(?: \([^)]*\))?|"
+    r"other (?:node|edge|graph)s?(?: whose \w+ (?:is|are) rare, too)?)"
 )
 OUT = r"(?:, and (?P<n>\d+) more out of range)?"
-HAVE = r"(?:; (?P<have>\d+) of (?P<total>\d+) other graphs have one of their own, too)?"
+HAVE = r"(?:; (?P<have>\d+) of (?P<total>\d+) other graphs, too, have some that no other has)?"
 KINDS = r"(?: of (?P<kinds>\d+) kinds)?"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"

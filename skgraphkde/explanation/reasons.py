@@ -16,6 +16,8 @@ from skgraphkde.detectors.model import GraphModel
 from skgraphkde.explanation.properties import FEW, FEWEST, Properties
 from skgraphkde.explanation.wording import (
     HERE,
+    RARER,
+    Feature,
     feature_words,
     in_two_lines,
     part_names,
@@ -24,7 +26,7 @@ from skgraphkde.explanation.wording import (
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import Words, encodable, listed, shown, usual_range, usually
 from skgraphkde.views.base import Context, Reason
-from skgraphkde.views.categories import LISTED, places
+from skgraphkde.views.categories import LISTED, compared_words, edge_category, places
 from skgraphkde.views.neighborhoods import Novelty
 
 # Characters of all that a reason can say.
@@ -219,9 +221,11 @@ class Profiles:
         n_below, n_above = np.sum(known < value - near), np.sum(known > value + near)
         side, n = ("higher", n_below) if n_below > n_above else ("lower", n_above)
         n_known = np.count_nonzero(~np.isnan(known))
-        if n <= FAR * n_known:
+        follows = self.columns[j].what == "degrees" and self._follows_from_size(i, j)
+        if n <= FAR * n_known or follows:
             return NONE
-        reason, usual = self._reason(i, j), f"{side} than in {n} of {n_known} {self.others}"
+        of_all = f"{n_known} {self.others}{' that have any' if n_known < len(known) else ''}"
+        reason, usual = self._reason(i, j), f"{side} than in {n} of {of_all}"
         return reason._replace(usual=usual) if reason.usual else NONE
 
     def _ranked(self, j: int, reason: Reason, strength: float) -> RankedReason:
@@ -348,15 +352,33 @@ class Profiles:
         most = np.argsort(-away, kind="stable")[:LISTED]
         # No node has what there is little of.
         most = most[(away[most] > away.max() / 2) & (sign > 0 or feature.form == "mean")]
-        n = graph.n_nodes
-        if feature.form == "missing" and feature.of == "edge":
-            of_group = self.properties.edges.number_groups.of_arcs(graph) == feature.group
-            n = int(of_group.sum()) // (2 - graph.directed)
+        n, where = graph.n_nodes, (tuple(most.tolist()), ())
+        if feature.of == "edge":
+            arcs = self._arcs(graph, feature)
+            if feature.form == "missing":
+                n = len(arcs) // (2 - graph.directed)
+            if feature.kind == RARER and len(arcs):
+                feature = feature._replace(kind=f"{RARER} ({listed(self._kinds(graph, arcs))})")
+            ends = graph.source_of_arc[arcs], graph.adjacency.indices[arcs]
+            is_at = np.isin(ends[0], most) | (np.isin(ends[1], most) & (not graph.directed))
+            where = places(graph, "edge", arcs[is_at])
         own, known = own * scale + mean, known * scale + mean
         said, fact = feature_words(feature, own, known, n, self.words, self.others), feature.fact
         if feature.form == "count" and round(own * n) == self.graphs.n_edges_per_graph[i]:
             fact = "edges"  # all of them
-        return Reason(feature.name, *said, tuple(most.tolist()), about=(fact,))
+        return Reason(feature.name, *said, *where, about=(fact,))
+
+    def _arcs(self, graph: GraphBatch, feature: Feature) -> np.ndarray:
+        """The arcs of a graph, in both directions, whose count or numbers a feature is of."""
+        edges = self.properties.edges
+        groups = edges.groups if feature.form == "count" else edges.number_groups
+        return np.flatnonzero(groups.of_arcs(graph) == feature.group)
+
+    def _kinds(self, graph: GraphBatch, arcs: np.ndarray) -> list[str]:
+        """The categories of some arcs in words, the most frequent first."""
+        codes = Counter(np.asarray(graph.edge_labels)[arcs].tolist())
+        kinds = [graph.edge_label_names[code] for code, _ in codes.most_common()]
+        return [compared_words(graph.schema.edge_categories, x, edge_category) for x in kinds]
 
     def _parts(self, i: int, j: int) -> tuple[GraphBatch, np.ndarray, np.ndarray, np.ndarray]:
         """The graph, the colors of its parts of a kind, its reference, and a mask: edges once."""
@@ -455,8 +477,8 @@ class Profiles:
             names, codes = list(dict.fromkeys(names)), list(dict.fromkeys(codes))
         known, usual = self._known(i, j), ""
         if self.strengths[i, j] < WEAKEST and known.any():
-            have = f"{np.count_nonzero(known)} of {len(known)} {self.others} have"
-            usual = f"{have} one of their own, too"
+            n_others = f"{np.count_nonzero(known)} of {len(known)} {self.others}"
+            usual = f"{n_others}, too, have some that no other has"
         where = self._places(graph, kind, index)
         return Reason(listed(codes, LISTED), f"{start}: ", usual, *where, about, tuple(names))
 

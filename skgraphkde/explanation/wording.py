@@ -30,6 +30,8 @@ from skgraphkde.views.categories import (
 
 # Characters of a reason: two lines. The rest opens.
 LONGEST = 160
+# What edges are called that are in no group of their own.
+RARER = " of rarer kinds"
 # What comes after it is not of others that have the same.
 HERE = ", here "
 # A bracket that is cut, behind a word.
@@ -101,7 +103,7 @@ def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
                 values = value if len(schema.edge_categories) > 1 else (value,)
                 kind = f" ({', '.join(map(edge_category, schema.edge_categories, values))})"
             elif groups.categories:
-                kind = " of rarer kinds"
+                kind = RARER
             fact = f"edge {noun}" if form == "mean" else f"{form}: {noun}{kind}"
             if form == "count" and k < len(groups.categories):  # as a category never seen is told
                 fact = edge_words(schema.edge_categories, value, schema.words.edge)
@@ -139,7 +141,8 @@ def feature_words(
         if not n_have:
             value = f"{'no ' if verb == 'lack' else ''}{rest} ({k} of {words.counted(n, 'node')})"
             return f"never seen in {len(known)} {others}: {value}", ""
-        verb = ONE[verb] if k == 1 else verb
+        if k == 1:  # others may have one, too, among more
+            verb, usual = ONE[verb], usual.partition(", ")[0]
         return f"{k} of {words.counted(n, 'node')} ({number}) {verb} {rest}", usual
     if form == "missing":
         of = words.counted(n, feature.of) + feature.kind

@@ -124,6 +124,8 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
     --------
     >>> usually(20, np.arange(10)), usually(8, np.arange(3, 10))
     (('20', 'usually 0 to 9, at most 9'), ('8', 'usually 3 to 9'))
+    >>> usually(20, np.ones(3))
+    ('20', 'always 1')
     """
     own_text, text = usual(own, *usual_range(known), percent=percent)
     least, most = (x.reduce(known, initial=np.nan, dtype=float) for x in (np.fmin, np.fmax))
@@ -131,8 +133,12 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
     if text == "none" or np.isclose(own, end, ROUNDING, 0):
         return own_text, f"usually {text}"
     finer_text, end_text = usual(own, end, end, percent=percent)
-    at = "at most" if own > most else "at least"
-    return max(own_text, finer_text, key=len), f"usually {text}, {at} {end_text}"
+    own_text = max(own_text, finer_text, key=len)
+    if np.isclose(least, most, ROUNDING, ROUNDING * abs(own)):
+        return own_text, f"always {end_text}"
+    if percent and 0 < end < 0.005:  # which is not 0%
+        end_text = f"{100 * end:.1g}%"
+    return own_text, f"usually {text}, {'at most' if own > most else 'at least'} {end_text}"
 
 
 def legible(value: Any) -> str:

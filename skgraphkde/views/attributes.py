@@ -49,7 +49,7 @@ FAR_APART = 1.0
 GAPS = "gaps"
 
 # Characters that say in a reason of what kind a node or edge is.
-LONGEST_KIND = 40
+LONGEST_KIND = 60
 
 
 class _Rows(NamedTuple):
@@ -350,7 +350,7 @@ class Numbers(View):
     def _out_of_range(self, graph: GraphBatch, odd: _Odd, where: str, own: int) -> Reason:
         """The numbers beyond the usual range, and those that are missing where others have all."""
         told, said = np.flatnonzero(odd.is_odd).tolist(), []
-        like, kind = self._like(graph, odd)
+        kind = self._kind_of(graph, odd)
         n_known, words = len(self.references_) - (own >= 0), graph.schema.words
         for j in told:
             number, range_ = usual(odd.values[j], odd.low[j], odd.high[j])
@@ -358,8 +358,8 @@ class Numbers(View):
             if len(told) == 1:
                 number, range_ = usually(odd.values[j], odd.others[:, j])
             if not odd.has_kind or self._finer(odd.rows.part):
-                n_like = np.count_nonzero(~np.isnan(odd.others[:, j]))
-                range_ += f" in {n_like} {like}{kind if len(told) == 1 else ''}"
+                n_like = int((~np.isnan(odd.others[:, j])).sum())
+                range_ += f" in {self._like(graph, odd, n_like)}{kind if len(told) == 1 else ''}"
             if odd.is_missing[j]:
                 number, range_ = "missing", f"never so in {n_known:,} other {words.graphs}"
             said.append((f"{odd.rows.names[j]} {number}", range_))
@@ -380,10 +380,8 @@ class Numbers(View):
             return Reason(name, "")
         (text, below), (text_, above) = (usual(own, end, end) for end in ends)
         _, range_ = usual(own, *odd.low, *odd.high)
-        range_ = (
-            f"usually {range_}, but none between {below} and {above} in {len(others)} "
-            f"{''.join(self._like(graph, odd))}"
-        )
+        like = f"{self._like(graph, odd, len(others))}{self._kind_of(graph, odd)}"
+        range_ = f"usually {range_}, but none between {below} and {above} in {like}"
         return odd.said([name], f"{name} {max(text, text_, key=len)} {where}", range_)
 
     def _together(self, graph: GraphBatch, odd: _Odd, where: str) -> Reason:
@@ -398,37 +396,40 @@ class Numbers(View):
         if len(pairs) > 1 and distances.min() < FAR_APART:
             distances, these = np.linalg.norm(apart, axis=1), f"all {len(odd.values)} numbers"
             two = np.argsort(-apart[distances.argmin()], kind="stable")[:2].tolist()
-        nearest, names, like = (
-            odd.others[distances.argmin()],
-            odd.rows.names,
-            self._like(graph, odd),
-        )
+        nearest, names = odd.others[distances.argmin()], odd.rows.names
         said = [f"{names[j]} {usual(odd.values[j], odd.low[j], odd.high[j])[0]}" for j in two]
         near = [f"{names[j]} {number(nearest[j]).replace('nan', 'missing')}" for j in two]
         text = (
             f"{' and '.join(said)} {where}: each is usual, but none has about {these} "
-            f"in {len(odd.others)} {''.join(like)}"
+            f"in {self._like(graph, odd, len(odd.others))}{self._kind_of(graph, odd)}"
         )
         what, about = ", ".join(names[j] for j in two), (f"{odd.rows.part}s together",)
         return Reason(what, text, f"nearest: {' and '.join(near)}", about=about)
 
-    def _like(self, graph: GraphBatch, odd: _Odd) -> tuple[str, str]:
-        """What numbers are compared with: all nodes, edges or graphs, or those of a kind.
-
-        Also the categories of the kind, but for that which is named.
-        """
-        part, category, of_nodes = odd.rows.part, odd.rows.category, self.vocabulary_.by_label
-        all_of_part = getattr(graph.schema.words, f"{part}s")
+    def _like(self, graph: GraphBatch, odd: _Odd, n: int) -> str:
+        """What numbers are compared with: n nodes, edges or graphs, of a kind or of any."""
+        part, what = odd.rows.part, odd.rows.category
+        noun = getattr(graph.schema.words, part if n == 1 else f"{part}s")
         if odd.has_kinds and not odd.has_kind:
-            return f"{all_of_part} whose {category or 'categories'} few have", ""
+            are = f"{what} is" if what else "categories are"
+            return f"{n} other {noun} whose {are} rare, too"
+        return f"{n} {noun} like it" if self._has_kind(graph, odd) else f"{n} other {noun}"
+
+    def _has_kind(self, graph: GraphBatch, odd: _Odd) -> bool:
+        """True if the row is of a kind, by categories, that has a range of its own."""
+        of_nodes = self.vocabulary_.by_label
         has_categories = {
             "node": of_nodes,
             "edge": of_nodes or graph.edge_labels is not None,
-            "graph": category is not None,
+            "graph": odd.rows.category is not None,
         }
-        if odd.has_kind and has_categories[part]:
-            return "like it", self._kind(graph, part, int(odd.elements[0]))
-        return f"other {all_of_part}", ""
+        return odd.has_kind and has_categories[odd.rows.part]
+
+    def _kind_of(self, graph: GraphBatch, odd: _Odd) -> str:
+        """The categories of the kind of the row, but for that which is named; "" if it has none."""
+        if not self._has_kind(graph, odd):
+            return ""
+        return self._kind(graph, odd.rows.part, int(odd.elements[0]))
 
     def _where(
         self, graph: GraphBatch, rows: _Rows, place: int, node_names: Sequence[Any] | None
