@@ -653,14 +653,16 @@ class Checker:
         ends += quantiles(known).tolist()
         return None if all(map(is_close, (below, above, low, high), ends)) else f"ends {ends}"
 
-    def together(self, items, where, like, near, n=None):
+    def together(self, where, like, near, items=None, n=None):
         """Usual numbers that no other has together."""
         rows, own, part = self._place(where)
         kinds, false = self._alike(rows, own, part, where, like)
         if kinds is None:
             return false
         alike = [data for kind, data, _ in rows if kind in kinds]
-        items, near = ([x[:2] for x in self._items(y)] for y in (items, near))
+        here = re.sub(rf"(?:{NUMBER}|missing) \(here ({NUMBER})\)", r"\1", near)
+        near = re.sub(r" \(here [^)]*\)", "", near)
+        items, near = ([x[:2] for x in self._items(y)] for y in (items or here, near))
         for name, value in items:
             low, high = quantiles([x.get(name) for x in alike])
             if not is_close(value, own[name]) or not low <= own[name] <= high:
@@ -814,8 +816,8 @@ Checker.PATTERNS = [
         Checker.gap,
     ),
     (
-        rf"(?P<items>.+? and .+?) {WHERE}: each is usual, but none has about (?:both|all "
-        rf"(?P<n>\d+) numbers) in (?P<like>{LIKE}); nearest: (?P<near>.+)",
+        rf"(?:(?P<n>\d+) numbers|(?P<items>.+? and .+?)) {WHERE}: each is usual, but none has "
+        rf"about (?:both|all) in (?P<like>{LIKE}); nearest: (?P<near>.+)",
         Checker.together,
     ),
     (rf"(?P<items>.+\)) {WHERE}{OUT}(?:; like it: (?P<of_kind>.*))?", Checker.extreme),

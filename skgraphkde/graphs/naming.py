@@ -134,7 +134,7 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
         return own_text, f"usually {text}"
     finer_text, end_text = usual(own, end, end, percent=percent)
     own_text = max(own_text, finer_text, key=len)
-    if np.isclose(least, most, ROUNDING, ROUNDING * abs(own)):
+    if most - least <= ROUNDING * max(abs(own), abs(most)):
         return own_text, f"always {end_text}"
     if percent and 0 < end < 0.005:  # which is not 0%
         end_text = f"{100 * end:.1g}%"

@@ -392,15 +392,21 @@ class Numbers(View):
         apart = np.nan_to_num(np.abs(odd.others - odd.values) / odd.scale, nan=np.inf)
         pairs = [list(two) for two in combinations(range(len(odd.values)), 2)]
         two = max(pairs, key=lambda two: np.hypot(*apart[:, two].T).min())
-        distances, these = np.hypot(*apart[:, two].T), "both"
-        if len(pairs) > 1 and distances.min() < FAR_APART:
-            distances, these = np.linalg.norm(apart, axis=1), f"all {len(odd.values)} numbers"
+        distances = np.hypot(*apart[:, two].T)
+        are_all = len(pairs) > 1 and distances.min() < FAR_APART
+        if are_all:
+            distances = np.linalg.norm(apart, axis=1)
             two = np.argsort(-apart[distances.argmin()], kind="stable")[:2].tolist()
         nearest, names = odd.others[distances.argmin()], odd.rows.names
-        said = [f"{names[j]} {usual(odd.values[j], odd.low[j], odd.high[j])[0]}" for j in two]
+        own = [usual(odd.values[j], odd.low[j], odd.high[j])[0] for j in two]
         near = [f"{names[j]} {number(nearest[j]).replace('nan', 'missing')}" for j in two]
+        said = f"{' and '.join(f'{names[j]} {x}' for j, x in zip(two, own, strict=True))} {where}:"
+        these = "both"
+        if are_all:
+            said, these = f"{len(odd.values)} numbers {where}:", "all"
+            near = [f"{text} (here {x})" for text, x in zip(near, own, strict=True)]
         text = (
-            f"{' and '.join(said)} {where}: each is usual, but none has about {these} "
+            f"{said} each is usual, but none has about {these} "
             f"in {self._like(graph, odd, len(odd.others))}{self._kind_of(graph, odd)}"
         )
         what, about = ", ".join(names[j] for j in two), (f"{odd.rows.part}s together",)
