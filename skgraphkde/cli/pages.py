@@ -149,11 +149,10 @@ def _echo_anomalies(
     order = np.argsort(detector.training_scores_, kind="stable")
     new = [i for i in order if is_unknown[i] and judged[i].is_anomaly]
     of_all = f"{len(new)} of {detector.schema_.words.counted(int(is_unknown.sum()), 'graph')}"
-    without = "" if is_unknown.all() else " without a verdict"
-    are = "is" if len(new) == 1 else "are"
     n_confirmed = int((detector.verdicts_ == ANOMALY).sum())
-    confirmed = f"; confirmed anomalies: {n_confirmed}" if n_confirmed else ""
-    echo(f"{of_all}{without} {are} not like the others{confirmed}: {output}")
+    were = "was" if n_confirmed == 1 else "were"
+    confirmed = f"; {n_confirmed} more {were} confirmed before" if n_confirmed else ""
+    echo(f"{of_all} stand{'s' if len(new) == 1 else ''} out{confirmed}: {output}")
     lines: dict[str, None] = {}  # one for each graph, or for all that are alike
     for i in new:
         line = f"{shown(names[i], BRIEF)}: {shown(judged[i].why, BRIEF)}"
@@ -201,7 +200,7 @@ def report(
 
     It is one file, which opens in any browser without a network: the distribution of the scores, a
     table to sort and filter, and for each graph its data and the reasons; for the 100 lowest
-    scores, a picture, and the nearest usual graph beside it.
+    scores, a picture, beside that of the most similar graph that does not stand out.
     """
     fitted = load_model(model, own)
     batch = files.read(fitted.schema_)

@@ -75,10 +75,10 @@ class Judgement(NamedTuple):
     @property
     def no_strong_sign(self) -> str:
         """What is said before weak reasons, if no reason is strong."""
-        if len(self.told) == 1:
-            return "one weak sign"
-        together = "no single strong sign, but weak ones together"
-        return together if self.is_anomaly else "no strong sign; weak ones"
+        is_one = len(self.told) == 1
+        if self.is_anomaly:
+            return f"no single thing explains it; weak sign{'' if is_one else 's'}"
+        return "one weak sign" if is_one else "no strong sign; weak ones"
 
     @property
     def codes(self) -> str:

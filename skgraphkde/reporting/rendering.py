@@ -57,6 +57,8 @@ OUTER = 3.0
 HIGH, RISEN = 25, 5
 # Ignored attributes that are named, at most.
 MOST_NAMES = 20
+# Why data is not read that only tells one from another: nothing is odd there.
+NAMING = ("identifier", "running number")
 # Characters of a name or a reason in the table, and of a name anywhere.
 BRIEF, LONGEST = 160, 1_000
 # Characters of the name of a node that stands in its circle, at most.
@@ -157,7 +159,6 @@ class Detail(NamedTuple):
     smiles: str  # "" if it is no molecule
     usual: int = -1  # the position of the nearest usual graph; -1 if no other graph is usual
     usual_name: str = ""
-    is_plain: bool = True  # it has no strong reason
     lacks: str = ""  # "size" or "kind" if the usual graph is of another one
     differences: Sequence[Difference] = ()
 
@@ -219,6 +220,7 @@ def render(
         "formula": FORMULA.pattern,
     }
     unread = unread_attributes(detector.given_schema, detector.schema_.ignored)
+    unseen = [x for x in unread if x.why not in NAMING and x.name.lower() != "smiles"]
     return _template().render(
         version=__version__,
         detector=detector,
@@ -239,7 +241,8 @@ def render(
         details=details,
         risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
         unread=listed(unread, MOST_NAMES),
-        readable=listed([f"“{shown(x.name)}”" for x in unread if x.is_readable]),
+        unseen=listed([f"“{shown(x.name)}”" for x in unseen]),
+        is_readable=any(x.is_readable for x in unread),
         has_tail=bool(scores.min() < lowest_shown(scores, offset, predicted)),
         packed=_packed(packed),
         library=library,
@@ -495,7 +498,7 @@ def _compared(
     said: str,
     known_names: Sequence[Any] | None,
 ) -> Detail:
-    """The detail with the nearest usual graph and the differences, if another graph is usual."""
+    """The detail with the most similar usual graph and the differences, if there is one."""
     reference, lacks = usual.nearest(graph, row.judged)
     if reference < 0:
         return detail
@@ -505,7 +508,6 @@ def _compared(
     return detail._replace(
         usual=reference,
         usual_name=f"{called} {name}" if name.isdecimal() else name,
-        is_plain=not usual.reasons[reference],
         lacks=lacks,
         differences=usual.differences(graph, reference, said),
     )
