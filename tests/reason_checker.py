@@ -72,7 +72,7 @@ def n_loops(graph):
 
 
 STATISTICS = {
-    "most others linked to one node": lambda graph: max(degrees(graph)),
+    "most links at one node": lambda graph: max(degrees(graph)),
     "parts with no edges between them": n_pieces,
     "edges beyond those needed to connect the nodes": n_loops,
 }
@@ -537,7 +537,7 @@ class Checker:
         known = {x for y in self.others for x in self._all(y)}
         colors = self._of(self.graph)
         radii = {str(v): sum(x[v] in known for x in colors) for v in self.graph}
-        radius = int(within)
+        radius, near = int(within or 1), near or ""
         if radii[node] != min(radii.values()) or max(radii[node], 1) != radius:
             return f"{node} within {within}: {radii}"
         if bool(such) != (found[0] > 1):
@@ -545,7 +545,7 @@ class Checker:
         simple = nx.Graph(self.graph)
         [at] = [v for v in simple if str(v) == node]
         steps = nx.single_source_shortest_path_length(simple, at, radius)
-        expected = counted(self._called(simple, v) for v in steps if v != at) or ["nothing"]
+        expected = counted(self._called(simple, v) for v in steps if v != at)
         *told, last = near.split(", and ") if re.search(r", and \d+ more$", near) else (near, "")
         if not ", ".join(expected).startswith("".join(told).removesuffix("...")):
             return f"near are {expected}"
@@ -763,7 +763,8 @@ Checker.PATTERNS = [
     (
         rf"{OF} nodes? {PERCENT} (?:has|have) surroundings no other graph has"
         r"(?::|(?P<such>, e.g.)) node (?P<node>\d+)(?: \(.*?\))?"
-        rf" within (?P<within>\d+) edges? of (?P<near>.+); {_usually()}",
+        rf"(?: within (?P<within>\d+) edges? of (?P<near>.+)|, linked to no other); {_usually()} "
+        "of the nodes",
         Checker.new_surroundings,
     ),
     (r"(?P<way>.+ -> .+): nodes in an order that no other graph has", Checker.order),
@@ -785,12 +786,12 @@ Checker.PATTERNS = [
         rf"{OF} nodes linked to (?P<how>no other|one other|two others) {PERCENT}; {_usually()}",
         Checker.neighbors,
     ),
-    (rf"(?P<name>most others .+): {OWN}; {_usually()}", Checker.statistic),
+    (rf"(?P<name>most links .+): {OWN}; {_usually()}", Checker.statistic),
     (rf"{OWN} (?P<name>parts with .+|edges beyond .+); {_usually()}", Checker.statistic),
     (rf"number of (?P<name>parts .+|edges beyond .+): {OWN}; {_usually()}", Checker.statistic),
     (
-        rf"(?P<n>\d+) triangles?: of two nodes linked to the same third, {OWN} are linked "
-        rf"themselves; {_usually()}",
+        rf"(?P<n>\d+) triangles?: {OWN} of the pairs of nodes linked to a common third are also "
+        rf"linked to each other; {_usually()}",
         Checker.triangles,
     ),
     (rf"(?:(?P<n>\d+) edges{KINDS} )?(?P<how>rare|unusual): (?P<names>.+)", Checker.rare),

@@ -13,7 +13,7 @@ from skgraphkde.graphs.copies import kinds_of
 from skgraphkde.graphs.naming import shown
 from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import LISTED
-from skgraphkde.views.structure import Statistics, in_words
+from skgraphkde.views.structure import FROM_SIZE, Statistics, in_words
 
 # Statistics that a reason names.
 MOST_SHARED = 2
@@ -135,6 +135,7 @@ class Confirmed(View):
         rows = np.vstack([statistics.table(context), statistics.table(self._context)[i]])
         known = statistics.table_ if own < 0 else np.delete(statistics.table_, own, axis=0)
         away = metric.away(rows, known)
+        away[FROM_SIZE] *= not away[0]
         said: dict[int, str] = {}
         for j in np.argsort(-away, kind="stable"):
             if not away[j] > away.max() / 2 or len(said) == MOST_SHARED:

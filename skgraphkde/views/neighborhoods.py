@@ -37,8 +37,7 @@ from skgraphkde.views.categories import (
 
 def count_pairs(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
     """How often each pair of a row and a column occurs."""
-    counts = sp.coo_array((np.ones(len(rows), dtype=np.int64), (rows, columns)), shape=shape)
-    return counts.tocsr()
+    return sp.csr_array((np.ones(len(rows), dtype=np.int64), (rows, columns)), shape=shape)
 
 
 def as_sets(counts: sp.csr_array) -> sp.csr_array:
@@ -149,7 +148,6 @@ class NeighborhoodCounts:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.counts = state["counts"]
-        self.n_references = self.counts.shape[0]
         self.columns = self.counts.T.tocsr()
         self.column_sets = as_sets(self.columns)
         self.totals, self.n_kinds = self.counts.sum(axis=1), np.diff(self.counts.indptr)
@@ -174,7 +172,7 @@ class NeighborhoodCounts:
         n_kinds : ndarray of shape (n_graphs,)
             Number of distinct neighborhoods of each graph.
         """
-        shared, n_kinds = np.zeros((len(graphs), self.n_references)), np.zeros(len(graphs))
+        shared, n_kinds = np.zeros((len(graphs), len(self.n_kinds))), np.zeros(len(graphs))
         # Read-only also during fit, so that it is compiled once.
         known = (frozen(x) for x in (columns.indptr, columns.indices, columns.data))
         _add_common(numbers, graphs.node_ptr, *known, shared, n_kinds)
@@ -213,19 +211,17 @@ class ComparedNeighborhoods(NeighborhoodView):
 
     Attributes
     ----------
-    references_ : GraphBatch
     counts_ : NeighborhoodCounts
         Those of the references, which views of the same radius share.
     """
 
     has_distances: ClassVar[bool] = True
 
-    references_: GraphBatch
     counts_: NeighborhoodCounts
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
         """Learn the neighborhoods of the references, see :meth:`View.fit`."""
-        self.references_, by_label = references, references.labels is not None
+        by_label = references.labels is not None
         self.neighborhoods_ = context.shared(Neighborhoods, self.radius, by_label)
         self.counts_ = context.shared(NeighborhoodCounts, self.neighborhoods_)
         return self
@@ -351,7 +347,6 @@ class Novelty(NeighborhoodView):
     }
 
     parts_: CategoryCounts
-    usual_radius_: int
 
     def __init__(
         self, radius: int = 5, categories: str = "auto", edges: str | bool = "auto"
@@ -419,8 +414,11 @@ class Novelty(NeighborhoodView):
 
     def _new_shares(self, own: np.ndarray, context: Context) -> np.ndarray:
         """Share of nodes in new neighborhoods, shape (n_graphs,)."""
-        graphs, is_new = context.graphs, self.neighborhoods_.is_new(own, context)[-1]
-        return means(is_new, graphs.graph_of_node, len(graphs))
+        return means(
+            self.neighborhoods_.is_new(own, context)[-1],
+            context.graphs.graph_of_node,
+            len(context.graphs),
+        )
 
     def new_from(self, own: np.ndarray, context: Context) -> np.ndarray:
         """Smallest radius at which each node's neighborhood is new.
@@ -464,13 +462,14 @@ class Novelty(NeighborhoodView):
         node = self.neighborhoods_.vocabulary.node_words(graph, first[0], node_names)
         have, such = ("has", ":") if len(new) == 1 else ("have", ", e.g.")
         n = max(int(new_from[first[0]]), 1)
-        text = (
+        near = tuple(self.neighborhoods_.around(graph, first[0], n))
+        within = f" within {words.counted(n, 'edge')} of " if near else ", linked to no other"
+        said = (
             f"{len(new)} of {words.counted(len(new_from), 'node')} ({share}) {have} surroundings "
-            f"no other {words.graph} has{such} {words.node} {node} "
-            f"within {words.counted(n, 'edge')} of "
+            f"no other {words.graph} has{such} {words.node} {node}{within}",
+            f"{usual} of the {words.nodes}",
         )
-        near = tuple(self.neighborhoods_.around(graph, first[0], n)) or ("nothing",)
-        return Reason(unusual.what, text, usual, tuple(first), (), ("neighborhoods",), near)
+        return Reason(unusual.what, *said, tuple(first), (), ("neighborhoods",), near)
 
 
 class Tanimoto(ComparedNeighborhoods):
@@ -555,7 +554,7 @@ class Neighbors(ComparedNeighborhoods):
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Minus the mean distance to the nearest references, see :meth:`View.scores`."""
         distances = self._distances_to(self.neighborhoods_, self.counts_, context)
-        return -nearest(distances, own, min(self.n_neighbors, self.counts_.n_references - 1))
+        return -nearest(distances, own, min(self.n_neighbors, len(self.counts_.n_kinds) - 1))
 
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context

@@ -21,7 +21,7 @@ from skgraphkde.graphs.refinement import by_frequency
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
-from skgraphkde.views.categories import Vocabulary, edge_category
+from skgraphkde.views.categories import LISTED, Vocabulary, edge_category, places
 from skgraphkde.views.rows import Whitening, check_size, folds, winsorized
 
 # Categories that have a share of their own; the others are one.
@@ -29,6 +29,9 @@ MOST_CATEGORIES = 200
 # Variance that whitening adds, in units of the variance of a statistic, beside the number of
 # statistics per reference.
 RIDGE = 0.1
+# Statistics of the structure that may follow from the number of nodes, as in chains: density, mean
+# and deviation of the degrees, and shares of nodes with one and with two neighbors.
+FROM_SIZE = [2, 3, 4, 10, 11]
 # Categories that fewer references have are others, as are those that none has.
 MIN_GRAPHS_PER_CATEGORY = 3
 
@@ -45,6 +48,7 @@ class Statistic(NamedTuple):
     kind: str = ""  # of its reason; "" if there is none
     fact: str = ""  # what programs and reasons of other kinds call it, whatever people say
     of: tuple[str, int] = ("", 0)  # the category that it is of, and the place of the value
+    nodes: np.ndarray = np.empty(0)  # (n_nodes,), positive for those it is about; larger ones first
 
 
 class Categorized(NamedTuple):
@@ -128,10 +132,8 @@ class Metric:
         # Differences of rounding are none, as in single precision.
         least = np.maximum(ROUNDING * size, 1e-6 * of_numbers)
         self.scales = np.maximum(np.sqrt(deviations**2 + units**2 / n), least)
-        standardized = (filled - self.means) / self.scales
         # Of few rows, each has a large share in the directions of many columns.
-        ridge = RIDGE + n_columns / n
-        self.whitening = Whitening(standardized, ridge)
+        self.whitening = Whitening(self.standardized(table), RIDGE + n_columns / n)
         self.points = self.whitened(rows)
 
     def standardized(self, table: np.ndarray) -> np.ndarray:
@@ -150,14 +152,6 @@ class Metric:
         low, high = np.nanquantile(known, USUAL, axis=0, method="nearest")
         is_odd = (rows > high).all(axis=0) | (rows < low).all(axis=0)
         return np.where(is_odd, abs(self.standardized(rows)).min(axis=0), 0.0)
-
-    def distances(self, table: np.ndarray, k: int) -> np.ndarray:
-        """Mean distance of rows to their k nearest rows, or to all if there are fewer.
-
-        Distances are those of differences, so that copies are at distance 0.
-        """
-        distances = cdist(self.whitened(table), self.points)
-        return nearest(distances, np.full(len(distances), -1), min(k, len(self.points)))
 
 
 class Statistics(View):
@@ -245,7 +239,10 @@ class Statistics(View):
         """Minus the mean distance to the nearest references, see :meth:`View.scores`."""
         table, scores = self.table(context), np.empty(len(graphs))
         for metric, rows in self.metrics(own):
-            scores[rows] = -metric.distances(table[rows], self.n_neighbors)
+            # Distances are those of differences, so that copies are at distance 0.
+            distances = cdist(metric.whitened(table[rows]), metric.points)
+            nobody = np.full(len(distances), -1)
+            scores[rows] = -nearest(distances, nobody, min(self.n_neighbors, len(metric.points)))
         return scores
 
     def distances(self, context: Context, others: Context, own: np.ndarray) -> np.ndarray:
@@ -344,8 +341,11 @@ class Statistics(View):
         return np.empty(0, dtype=np.int64), []
 
     def _statistics(self, context: Context) -> list[Statistic]:
-        graphs = context.graphs
-        return [*context.shared(structure), *self._shares(graphs), *self._numbers(graphs)]
+        return [
+            *context.shared(structure),
+            *self._shares(context.graphs),
+            *self._numbers(context.graphs),
+        ]
 
     def _shares(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Shares of the categories of nodes and edges."""
@@ -357,8 +357,8 @@ class Statistics(View):
             things = [*(_text(x, value) for value in known), f"a rare {x.name or x.key}"]
             for place, (thing, share) in enumerate(zip(things, shares.T, strict=True)):
                 text, form = (f"{x.noun} ({thing})", "share") if x.noun else (thing, "fact")
-                step, of = 1 / max(x.totals.mean(), 1), (x.key, place)
-                yield Statistic(text, share, step, form, of=of)
+                step = 1 / max(x.totals.mean(), 1)
+                yield Statistic(text, share, step, form, of=(x.key, place))
 
     def _numbers(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Numbers of graphs, means and deviations of those of nodes and of edges."""
@@ -388,12 +388,16 @@ class Statistics(View):
             deviation[deviation <= ROUNDING * np.abs(mean)] = 0  # of equal numbers
             yield Statistic(f"average {column_name} of {part}", mean, 0.0)
             one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
-            name = f"differences in {column_name} among {part}"
-            yield Statistic(name, deviation, one, "deviation")
+            yield Statistic(
+                f"typical deviation of {column_name} of {part} from its average",
+                deviation, one, "deviation",
+            )  # fmt: skip
             if self.may_lack_:
                 n_parts = np.maximum(np.bincount(graph, minlength=n), 1)
-                name = f"{part} without {column_name}"
-                yield Statistic(name, 1 - count / n_parts, 1 / n_parts.mean(), "share")
+                yield Statistic(
+                    f"{part} without {column_name}",
+                    1 - count / n_parts, 1 / n_parts.mean(), "share",
+                )  # fmt: skip
 
     # -- reasons -----------------------------------------------------------------------------------
 
@@ -401,12 +405,12 @@ class Statistics(View):
         self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
     ) -> list[Property]:
         """Statistics of the structure; other statistics are reasons for any detector."""
-        found = []
-        for place, x in enumerate(context.shared(structure)):
-            if x.kind:
-                least = np.full(len(graphs), self.steps_[place] / 2)
-                found.append(Property(x.kind, x.fact, x.values, least, place, both=True))
-        return found
+        least = np.tile(self.steps_ / 2, (len(graphs), 1))
+        return [
+            Property(x.kind, x.fact, x.values, least[:, place], place, both=True)
+            for place, x in enumerate(context.shared(structure))
+            if x.kind
+        ]
 
     def reason(
         self,
@@ -420,17 +424,32 @@ class Statistics(View):
         what, statistic = unusual.what, context.shared(structure)[unusual.place]
         share, n, words = float(unusual.values[0]), graph.n_nodes, graph.schema.words
         own, usual = usually(share, known, percent=True)
+        # A share below the usual ones is about no node.
+        is_about = statistic.form == "most" or share > np.median(known)
+        order = np.argsort(-statistic.nodes, kind="stable")[:LISTED]
+        nodes, edges = tuple(order[is_about * statistic.nodes[order] > 0].tolist()), ()
         if statistic.form == "nodes":
             text = f"{round(share * n)} of {n} {statistic.name} ({own})"
         elif what == "triangles":
-            k = int(triangles(graph.underlying).sum())
+            k = int(statistic.nodes.sum())
             text = (
-                f"{k} triangle{'s' * (k != 1)}: of two {words.nodes} linked to the same third, "
-                f"{own} are linked themselves"
+                f"{k} triangle{'s' * (k != 1)}: {own} of the pairs of {words.nodes} linked to a "
+                "common third are also linked to each other"
             )
+            if nodes:
+                nodes, edges = _triangle(graph, nodes[0])
         else:
             text, usual = in_words(statistic.name, statistic.form, [share], known)
-        return Reason(what, text, usual, about=("edges" if what == "rounds" else what,))
+        return Reason(what, text, usual, nodes, edges, ("edges" if what == "rounds" else what,))
+
+
+def _triangle(graph: GraphBatch, node: int) -> tuple[tuple, tuple]:
+    """Nodes and edges of a triangle at a node, see :func:`places`."""
+    near = graph.underlying[[node]].indices
+    i, j = graph.underlying[near][:, near].nonzero()
+    ends = np.column_stack([graph.source_of_arc, graph.adjacency.indices])
+    is_side = np.isin(ends, [node, near[i[0]], near[j[0]]]).all(axis=1)
+    return places(graph, "edge", np.flatnonzero(is_side))
 
 
 def structure(graphs: GraphBatch) -> list[Statistic]:
@@ -439,7 +458,7 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
     n_nodes = graphs.n_nodes_per_graph.astype(float)
     degrees = graphs.degrees.astype(float)
     node, words = 1 / n_nodes.mean(), graphs.schema.words
-    linked = f"others linked to one {words.node}"
+    links = f"links at one {words.node}"
 
     def mean(values: np.ndarray) -> np.ndarray:
         return np.bincount(graph, values, n) / n_nodes
@@ -449,10 +468,13 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
     _, component = connected_components(U, directed=False)
     first = np.unique(component, return_index=True)[1]
     n_components = np.bincount(graph[first], minlength=n).astype(float)
+    # Of equal parts, the first is the largest.
+    sizes = np.bincount(component)[component] - component / len(component)
+    elsewhere = 1 * (sizes < np.maximum.reduceat(sizes, graphs.node_ptr[:-1])[graph])
+    elsewhere[first] *= 2  # one node of each part before others
     largest = np.maximum.reduceat(degrees, graphs.node_ptr[:-1])
     n_wedges = np.bincount(graph, degrees * (degrees - 1), n)
-    n_closed = 6 * np.bincount(graph, triangles(U), n)
-    variance = mean(degrees**2) - mean(degrees) ** 2
+    n_triangles = triangles(U)
     n_cycles = n_edges - n_nodes + n_components
     found = [
         Statistic(words.nodes, np.log(n_nodes), node, "log"),
@@ -461,49 +483,45 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
             f"pairs of {words.nodes} that are linked", n_edges / n_pairs, (1 / n_pairs).mean(),
             "share",
         ),
-        Statistic(f"average number of {linked}", mean(degrees), node),
+        Statistic(f"average number of {links}", mean(degrees), node),
         Statistic(
-            f"differences in numbers of {linked}",
-            np.sqrt(np.maximum(variance, 0)), node,
+            f"typical deviation of numbers of {links} from their average",
+            np.sqrt(np.maximum(mean(degrees**2) - mean(degrees) ** 2, 0)), node,
         ),
         Statistic(
-            f"most {linked}", np.log1p(largest), 1 / (1 + largest.mean()),
-            "most", "size", "degrees",
+            f"most {links}", np.log1p(largest), 1 / (1 + largest.mean()),
+            "most", "size", "degrees", nodes=degrees * (degrees == largest[graph]),
         ),
         Statistic(
-            f"pairs of {words.nodes} linked to the same third that are linked themselves",
-            n_closed / np.maximum(n_wedges, 1), node, "share", "statistics", "triangles",
+            f"pairs of {words.nodes} linked to a common third that are also linked to each other",
+            6 * np.bincount(graph, n_triangles, n) / np.maximum(n_wedges, 1), node,
+            "share", "statistics", "triangles", nodes=n_triangles,
         ),
         Statistic(
             f"parts with no {words.edges} between them",
-            np.log(n_components), np.log(2), "log", "size", "pieces",
+            np.log(n_components), np.log(2), "log", "size", "pieces", nodes=elsewhere,
         ),
         Statistic(
             f"{words.edges} beyond those needed to connect the {words.nodes}",
             np.log1p(n_cycles), 1 / (1 + n_cycles.mean()), "log1p", "size", "rounds",
         ),
-        Statistic(
-            f"{words.nodes} linked to no other", mean(degrees == 0), node,
-            "nodes", "statistics", "isolated nodes",
-        ),
-        Statistic(
-            f"{words.nodes} linked to one other", mean(degrees == 1), node,
-            "nodes", "statistics", "degrees",
-        ),
-        Statistic(
-            f"{words.nodes} linked to two others", mean(degrees == 2), node,
-            "nodes", "statistics", "degrees",
-        ),
     ]  # fmt: skip
+    shares = [
+        (f"{words.nodes} linked to no other", degrees == 0, "isolated nodes"),
+        (f"{words.nodes} linked to one other", degrees == 1, "degrees"),
+        (f"{words.nodes} linked to two others", degrees == 2, "degrees"),
+    ]
     if graphs.directed:
         to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
         out = np.diff(graphs.adjacency.indptr) > 0
-        for name, values, fact in (
+        shares += [
             (f"{words.nodes} with outgoing {words.edges} only", out & ~to, "sources"),
             (f"{words.nodes} with incoming {words.edges} only", to & ~out, "sinks"),
-        ):
-            found.append(Statistic(name, mean(values), node, "nodes", "statistics", fact))
-    return found
+        ]
+    return found + [
+        Statistic(name, mean(has), node, "nodes", "statistics", fact, nodes=1 * has)
+        for name, has, fact in shares
+    ]
 
 
 def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[Categorized]:
@@ -526,9 +544,10 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[Categori
         first, second = vocabulary.same_value(graphs, i)
         words, shared = vocabulary.pair_words(graphs, i, first, second)
         known, graph = list(dict.fromkeys(words)), graphs.graph_of_node[first]
-        once = np.ones(len(graphs), dtype=np.int64)
-        key, pairs = f"pair with the same {vocabulary.names[i]}", np.column_stack([first, second])
-        yield Categorized(key, "", "", codes_in(words, known), known, graph, once, pairs, shared)
+        yield Categorized(
+            f"pair with the same {vocabulary.names[i]}", "", "", codes_in(words, known), known,
+            graph, np.ones(len(graphs), dtype=np.int64), np.column_stack([first, second]), shared,
+        )  # fmt: skip
 
 
 def _text(categorized: Categorized, value: Any) -> str:

@@ -178,26 +178,25 @@ def test_scores_of_parts_equal_the_definition(directed, seed):
             np.testing.assert_allclose(scores_of(novelty, read_graphs(graphs), own), expected)
 
 
+TYPED = typed_graphs(6)
+REGIONS = [with_data(nx.cycle_graph(5), {"label": list("abcde")}) for _ in range(3)]
+
+
 @pytest.mark.parametrize(
-    ("schema", "edges", "kinds"),
+    ("graphs", "schema", "edges", "kinds"),
     [
-        (None, "auto", ("categories", "edges")),
-        (GraphSchema(edge_categories=None), "auto", ("categories", "edges")),  # directed
-        (GraphSchema(edge_categories=None, directed=False), "auto", ("categories",)),
-        (GraphSchema(edge_categories=None, directed=False), True, ("categories", "edges")),
-        (GraphSchema(node_categories=None), "auto", ("edges",)),
-        (GraphSchema(node_categories=None, edge_categories=None), "auto", ()),
+        (TYPED, None, "auto", ("categories", "edges")),
+        (TYPED, GraphSchema(edge_categories=None), "auto", ("categories", "edges")),  # directed
+        (TYPED, GraphSchema(edge_categories=None, directed=False), "auto", ("categories",)),
+        (TYPED, GraphSchema(edge_categories=None, directed=False), True, ("categories", "edges")),
+        (TYPED, GraphSchema(node_categories=None), "auto", ("edges",)),
+        (TYPED, GraphSchema(node_categories=None, edge_categories=None), "auto", ()),
+        # No label occurs twice in a graph, as with regions of a brain.
+        (REGIONS, None, "auto", ("categories", "edges")),
     ],
 )
-def test_which_parts_count(schema, edges, kinds):
-    batch = read_graphs(typed_graphs(6), schema=schema)
-    assert fit(Novelty(edges=edges), batch).parts_.kinds == kinds
-
-
-def test_edges_count_if_no_label_occurs_twice_in_a_graph():
-    """As with regions of a brain."""
-    regions = [with_data(nx.cycle_graph(5), {"label": list("abcde")}) for _ in range(3)]
-    assert fit(Novelty(), read_graphs(regions)).parts_.kinds == ("categories", "edges")
+def test_which_parts_count(graphs, schema, edges, kinds):
+    assert fit(Novelty(edges=edges), read_graphs(graphs, schema=schema)).parts_.kinds == kinds
 
 
 def shop(seed, new="", often=()):
