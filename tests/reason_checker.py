@@ -13,7 +13,9 @@ import numpy as np
 
 NUMBER = r"-?\d*\.?\d+(?:e[+-]?\d+)?%?"
 BEYOND = rf"at most {NUMBER}|at least {NUMBER}"
-USUALLY = rf"usually (none|{NUMBER}(?: to {NUMBER})?(?:, (?:{BEYOND}))?|always {NUMBER})"
+USUALLY = (
+    rf"usually (none|{NUMBER}(?: to {NUMBER})?(?:, (?:{BEYOND}))?|always {NUMBER}(?: to {NUMBER})?)"
+)
 KIND = r"(?: \((?P<kind>[^()]*)\)| (?P<other>of rarer kinds)(?: \([^()]*\))?)?"
 FEWEST = {"node": 5, "edge": 5, "graph": 10}  # graphs with a kind, or it is a rare one
 
@@ -149,9 +151,9 @@ class Checker:
         if not known or usually == "none":
             return None if not known and usually == "none" else f"{known} for {usually}"
         ends = quantiles(known)
-        if usually.startswith("always ") and min(known) != max(known):
-            return f"{usually}: {min(known)} to {max(known)}"
-        usually, _, beyond = usually.removeprefix("always ").partition(", ")
+        if usually.startswith("always "):
+            usually, ends = usually.removeprefix("always "), [min(known), max(known)]
+        usually, _, beyond = usually.partition(", ")
         texts = usually.split(" to ") if " to " in usually else [usually, usually]
         is_beyond = own is not None and not min(known) <= own <= max(known)
         if bool(beyond) > is_beyond:
@@ -375,7 +377,7 @@ class Checker:
         return self._share(count, own, total, percent, usually)
 
     def neighbors(self, own, total, how, percent, usually):
-        n = ("no other", "one other", "two others").index(how)
+        n = ("no other", "only one other", "two others").index(how)
         return self._share(lambda x: (degrees(x).count(n), len(x)), own, total, percent, usually)
 
     def _listed(self, names):
@@ -568,7 +570,7 @@ class Checker:
 
     def _alike(self, rows, own, part, where, like):
         """The kinds that a sentence compares with, and what is false; None if only a fold knows."""
-        kind, is_rare = own["kind of it"], " whose " in like
+        kind, is_rare = own["kind of it"], " few " in like
         kinds, n_graphs = {kind}, len({g for x, _, g in rows if x == kind})
         has_kinds = self._has_kinds(part, where)
         if has_kinds and (is_rare or n_graphs < FEWEST[part]):
@@ -613,7 +615,7 @@ class Checker:
                 continue
             if given is None or not is_close(value, given):
                 return f"{name} {value} is {given}"
-            range_, _, n_like = (of_item or usually).partition(" in ")
+            range_, _, n_like = (of_item or usually).partition(" among ")
             told = (like or n_like) + (f": {of_kind}" if of_kind else "")
             kinds, false = self._alike(rows, own, part, where, told)
             if false:
@@ -735,16 +737,19 @@ class Checker:
 
 
 def _usually():
-    rank = r"(?:higher|lower) than in \d+ of \d+ other graphs(?: that have any)?"
+    rank = r"(?:higher|lower) than in \d+ of \d+ other graphs(?: with [^;]+)?"
     return USUALLY.replace("usually (", f"(?:usually )?(?P<usually>{rank}|", 1)
 
 
 LIKE = (
     r"\d+ (?:(?:node|edge|graph)s? like it(?: \([^)]*\))?|"
-    r"other (?:node|edge|graph)s?(?: whose \w+ (?:is|are) rare, too)?)"
+    r"other (?:node|edge|graph)s?(?: whose \w+ has few graphs| of kinds that few graphs have)?)"
 )
 OUT = r"(?:, and (?P<n>\d+) more out of range)?"
-HAVE = r"(?:; (?P<have>\d+) of (?P<total>\d+) other graphs, too, have some that no other has)?"
+HAVE = (
+    r"(?:; which says little: (?P<have>\d+) of (?P<total>\d+) other graphs have something that "
+    r"only they have, too)?"
+)
 KINDS = r"(?: of (?P<kinds>\d+) kinds)?"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
@@ -761,9 +766,9 @@ Checker.PATTERNS = [
         Checker.no_node,
     ),
     (
-        rf"{OF} nodes? {PERCENT} (?:has|have) surroundings no other graph has"
+        rf"{OF} nodes? {PERCENT}: no other graph has one with the same around it"
         r"(?::|(?P<such>, e.g.)) node (?P<node>\d+)(?: \(.*?\))?"
-        rf"(?: within (?P<within>\d+) edges? of (?P<near>.+)|, linked to no other); {_usually()} "
+        rf"(?:; within (?P<within>\d+) edges?: (?P<near>.+)|, linked to no other); {_usually()} "
         "of the nodes",
         Checker.new_surroundings,
     ),
@@ -783,7 +788,8 @@ Checker.PATTERNS = [
         Checker.ends,
     ),
     (
-        rf"{OF} nodes linked to (?P<how>no other|one other|two others) {PERCENT}; {_usually()}",
+        rf"{OF} nodes linked to (?P<how>no other|only one other|two others) {PERCENT}; "
+        rf"{_usually()}",
         Checker.neighbors,
     ),
     (rf"(?P<name>most links .+): {OWN}; {_usually()}", Checker.statistic),
@@ -803,7 +809,7 @@ Checker.PATTERNS = [
     (rf"never seen: (?P<names>.+?){HAVE}", Checker.new),
     (rf"(?P<n>\d+) edges{KINDS} never seen: (?P<names>.+?){HAVE}", Checker.new),
     (
-        rf"(?P<items>.+?) {WHERE}{OUT}; {_usually()}(?: in (?P<like>{LIKE}))?",
+        rf"(?P<items>.+?) {WHERE}{OUT}; {_usually()} among (?P<like>{LIKE})",
         Checker.extreme,
     ),
     (
@@ -813,12 +819,12 @@ Checker.PATTERNS = [
     ),
     (
         rf"(?P<items>.+?) {WHERE}; usually (?P<low>{NUMBER}) to (?P<high>{NUMBER}), but none "
-        rf"between (?P<below>{NUMBER}) and (?P<above>{NUMBER}) in (?P<like>{LIKE})",
+        rf"between (?P<below>{NUMBER}) and (?P<above>{NUMBER}) among (?P<like>{LIKE})",
         Checker.gap,
     ),
     (
-        rf"(?:(?P<n>\d+) numbers|(?P<items>.+? and .+?)) {WHERE}: each is usual, but none has "
-        rf"about (?:both|all) in (?P<like>{LIKE}); nearest: (?P<near>.+)",
+        rf"(?:(?P<n>\d+) numbers|(?P<items>.+? and .+?)) {WHERE}: each is usual, but none of "
+        rf"(?P<like>{LIKE}) has about (?:both|all); nearest: (?P<near>.+)",
         Checker.together,
     ),
     (rf"(?P<items>.+\)) {WHERE}{OUT}(?:; like it: (?P<of_kind>.*))?", Checker.extreme),

@@ -144,7 +144,7 @@ LONG = [ring(12, long=(3, 4))]
 @pytest.mark.parametrize(
     ("graphs", "names", "text"),
     [
-        (LONG, None, "len 50 of edge between 3 and 4; usually 1 to 1.2"),
+        (LONG, None, "len 50 of edge between 3 and 4; always 1 to 1.2"),
         (RINGS.read(LONG), [[f"atom {i}" for i in LONG[0]]], "of edge between atom 3 and atom 4"),
         (RINGS.read(LONG), None, "of edge between 3 and 4"),
         (pickle.loads(pickle.dumps(RINGS.read(LONG))), None, "of edge between 3 and 4"),
@@ -285,7 +285,7 @@ TWO_NEW, IN_TURN, IN_ORDER = [(0, 2), (3, 5)], [(0, 2), (2, 0)], [(0, 2), (2, 3)
     ("known", "odd", "schema", "first", "never"),
     [
         (WEIGHTS, weighted(99, 5), OF_WEIGHTS, "average weight of edges: ", "^$"),
-        (WORLDS, nx.create_empty_copy(WORLDS[3]), {}, "no edges at all; usually ", NEIGHBORS),
+        (WORLDS, nx.create_empty_copy(WORLDS[3]), {}, "no edges at all; always ", NEIGHBORS),
         (ONE_IN_TEN, nx.empty_graph(3), {}, r"\d parts with no edges between them; ", AT_ALL),
         (
             ONE_IN_TEN,
@@ -327,7 +327,7 @@ def test_the_first_reason_and_none_that_follows_from_it(known, odd, schema, firs
         (None, "a -> b -> c -> y: nodes in an order that no other graph has$", (0, 1, 2, 3)),
         (
             50,
-            r"\d+ of 36 .* has, e.g. node 1 \(b\) within 2 edges of a, c, y; always 0%",
+            r"\d+ of 36 .* around it, e.g. node 1 \(b\); within 2 edges: a, c, y; always 0%",
             (1, 2),
         ),
     ],

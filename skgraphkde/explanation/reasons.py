@@ -224,7 +224,10 @@ class Profiles:
         follows = self.columns[j].what == "degrees" and self._follows_from_size(i, j)
         if n <= FAR * n_known or follows:
             return NONE
-        of_all = f"{n_known} {self.others}{' that have any' if n_known < len(known) else ''}"
+        of_all = f"{n_known} {self.others}"
+        if n_known < len(known):
+            feature = self.properties.features[self.columns[j].place]
+            of_all += f" with {feature.words}{feature.kind}"
         reason, usual = self._reason(i, j), f"{side} than in {n} of {of_all}"
         return reason._replace(usual=usual) if reason.usual else NONE
 
@@ -478,7 +481,7 @@ class Profiles:
         known, usual = self._known(i, j), ""
         if self.strengths[i, j] < WEAKEST and known.any():
             n_others = f"{np.count_nonzero(known)} of {len(known)} {self.others}"
-            usual = f"{n_others}, too, have some that no other has"
+            usual = f"which says little: {n_others} have something that only they have, too"
         where = self._places(graph, kind, index)
         return Reason(listed(codes, LISTED), f"{start}: ", usual, *where, about, tuple(names))
 

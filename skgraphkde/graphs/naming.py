@@ -122,22 +122,21 @@ def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[st
 
     Examples
     --------
-    >>> usually(20, np.arange(10)), usually(8, np.arange(3, 10))
-    (('20', 'usually 0 to 9, at most 9'), ('8', 'usually 3 to 9'))
-    >>> usually(20, np.ones(3))
-    ('20', 'always 1')
+    >>> usually(20, np.arange(40)), usually(8, np.arange(3, 10)), usually(20, np.arange(10))
+    (('20', 'usually 2 to 37'), ('8', 'usually 3 to 9'), ('20', 'always 0 to 9'))
     """
-    own_text, text = usual(own, *usual_range(known), percent=percent)
+    low, high = usual_range(known)
+    own_text, text = usual(own, low, high, percent=percent)
     least, most = (x.reduce(known, initial=np.nan, dtype=float) for x in (np.fmin, np.fmax))
     end = np.clip(own, least, most)
     if text == "none" or np.isclose(own, end, ROUNDING, 0):
         return own_text, f"usually {text}"
     finer_text, end_text = usual(own, end, end, percent=percent)
     own_text = max(own_text, finer_text, key=len)
-    if most - least <= ROUNDING * max(abs(own), abs(most)):
-        return own_text, f"always {end_text}"
     if percent and 0 < end < 0.005:  # which is not 0%
         end_text = f"{100 * end:.1g}%"
+    elif low == least and high == most:
+        return own_text, f"always {text}"
     return own_text, f"usually {text}, {'at most' if own > most else 'at least'} {end_text}"
 
 

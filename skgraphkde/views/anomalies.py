@@ -125,7 +125,8 @@ class Confirmed(View):
             text = f"the same as {one}, in its statistics" if is_same else f"like {one}"
             return Reason(self.name, text, about=ABOUT)
         shared = self._shared(self.statistics, context, i, unusual.own)
-        text = f"like {one}, and hardly any other {graph.schema.words.graph}: " if shared else ""
+        what = f"in what hardly any other {graph.schema.words.graph} has"
+        text = f"like {one}, {what}: " if shared else ""
         nodes = dict.fromkeys(v for j in shared for v in self.statistics.here(j, graph)[0].tolist())
         return Reason(self.name, text, "", tuple(nodes)[:LISTED], (), ABOUT, tuple(shared.values()))
 

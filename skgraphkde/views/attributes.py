@@ -357,9 +357,8 @@ class Numbers(View):
             range_ = f"usually {range_}"
             if len(told) == 1:
                 number, range_ = usually(odd.values[j], odd.others[:, j])
-            if not odd.has_kind or self._finer(odd.rows.part):
-                n_like = int((~np.isnan(odd.others[:, j])).sum())
-                range_ += f" in {self._like(graph, odd, n_like)}{kind if len(told) == 1 else ''}"
+            n_like = int((~np.isnan(odd.others[:, j])).sum())
+            range_ += f" among {self._like(graph, odd, n_like)}{kind if len(told) == 1 else ''}"
             if odd.is_missing[j]:
                 number, range_ = "missing", f"never so in {n_known:,} other {words.graphs}"
             said.append((f"{odd.rows.names[j]} {number}", range_))
@@ -381,7 +380,7 @@ class Numbers(View):
         (text, below), (text_, above) = (usual(own, end, end) for end in ends)
         _, range_ = usual(own, *odd.low, *odd.high)
         like = f"{self._like(graph, odd, len(others))}{self._kind_of(graph, odd)}"
-        range_ = f"usually {range_}, but none between {below} and {above} in {like}"
+        range_ = f"usually {range_}, but none between {below} and {above} among {like}"
         return odd.said([name], f"{name} {max(text, text_, key=len)} {where}", range_)
 
     def _together(self, graph: GraphBatch, odd: _Odd, where: str) -> Reason:
@@ -406,8 +405,8 @@ class Numbers(View):
             said, these = f"{len(odd.values)} numbers {where}:", "all"
             near = [f"{text} (here {x})" for text, x in zip(near, own, strict=True)]
         text = (
-            f"{said} each is usual, but none has about {these} "
-            f"in {self._like(graph, odd, len(odd.others))}{self._kind_of(graph, odd)}"
+            f"{said} each is usual, but none of {self._like(graph, odd, len(odd.others))}"
+            f"{self._kind_of(graph, odd)} has about {these}"
         )
         what, about = ", ".join(names[j] for j in two), (f"{odd.rows.part}s together",)
         return Reason(what, text, f"nearest: {' and '.join(near)}", about=about)
@@ -417,8 +416,9 @@ class Numbers(View):
         part, what = odd.rows.part, odd.rows.category
         noun = getattr(graph.schema.words, part if n == 1 else f"{part}s")
         if odd.has_kinds and not odd.has_kind:
-            are = f"{what} is" if what else "categories are"
-            return f"{n} other {noun} whose {are} rare, too"
+            few = f"few {graph.schema.words.graphs}"
+            of_kind = f"whose {what} has {few}" if what else f"of kinds that {few} have"
+            return f"{n} other {noun} {of_kind}"
         return f"{n} {noun} like it" if self._has_kind(graph, odd) else f"{n} other {noun}"
 
     def _has_kind(self, graph: GraphBatch, odd: _Odd) -> bool:

@@ -460,13 +460,13 @@ class Novelty(NeighborhoodView):
         share, usual = usually(len(new) / len(new_from), known, percent=True)
         first = new[np.argsort(new_from[new], kind="stable")][:LISTED].tolist()
         node = self.neighborhoods_.vocabulary.node_words(graph, first[0], node_names)
-        have, such = ("has", ":") if len(new) == 1 else ("have", ", e.g.")
+        such = ":" if len(new) == 1 else ", e.g."
         n = max(int(new_from[first[0]]), 1)
         near = tuple(self.neighborhoods_.around(graph, first[0], n))
-        within = f" within {words.counted(n, 'edge')} of " if near else ", linked to no other"
+        within = f"; within {words.counted(n, 'edge')}: " if near else ", linked to no other"
         said = (
-            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share}) {have} surroundings "
-            f"no other {words.graph} has{such} {words.node} {node}{within}",
+            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share}): no other "
+            f"{words.graph} has one with the same around it{such} {words.node} {node}{within}",
             f"{usual} of the {words.nodes}",
         )
         return Reason(unusual.what, *said, tuple(first), (), ("neighborhoods",), near)

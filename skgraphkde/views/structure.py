@@ -311,7 +311,8 @@ class Statistics(View):
         name, texts = self.names_[j], listed(self.here(j, graphs)[1])
         if not texts:
             return name
-        return f"{name[:-1]}: here {texts})" if name.endswith(")") else f"{name} (here {texts})"
+        noun, is_share, _ = name.partition(" (")
+        return f"{noun} ({texts})" if is_share else f"{name} (here {texts})"
 
     def here(self, j: int, graphs: GraphBatch) -> tuple[np.ndarray, list[str]]:
         """Where graphs have the category that a statistic is of.
@@ -508,7 +509,7 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
     ]  # fmt: skip
     shares = [
         (f"{words.nodes} linked to no other", degrees == 0, "isolated nodes"),
-        (f"{words.nodes} linked to one other", degrees == 1, "degrees"),
+        (f"{words.nodes} linked to only one other", degrees == 1, "degrees"),
         (f"{words.nodes} linked to two others", degrees == 2, "degrees"),
     ]
     if graphs.directed:

@@ -238,7 +238,7 @@ def test_reasons_and_results_know_the_anomalies(fitted):
     confirmed = np.flatnonzero(fitted.verdicts_ < 0)
     assert set(frame["score"].nsmallest(len(confirmed)).index) == set(confirmed)
     is_like = frame["reason"].str.startswith("like ", na=False)  # which says what both share
-    assert frame["reason"][is_like].str.contains(" and hardly any other graph: ").all()
+    assert frame["reason"][is_like].str.contains(", in what hardly any other graph has: ").all()
 
 
 # -- one list, again -------------------------------------------------------------------------------

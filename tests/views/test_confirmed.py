@@ -112,7 +112,7 @@ def test_what_a_graph_shares_with_an_anomaly_is_told_with_its_nodes(odd, new, sh
     )
     reasons = explain(detector, [case(81, *new)], n_reasons=20)
     [told] = reasons.query("kind == 'confirmed'").itertuples()
-    like = "like 'case 80', a confirmed anomaly, and hardly any other case: "
+    like = "like 'case 80', a confirmed anomaly, in what hardly any other case has: "
     assert re.fullmatch(like + shared, told.more or told.reason)
     assert told.nodes == nodes
 

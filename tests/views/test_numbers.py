@@ -186,7 +186,7 @@ def test_numbers_of_a_graph_are_compared_with_graphs_of_the_same_category():
     scores = detector.score_samples(fresh + odd)
     assert roc_auc_score(np.repeat([1, 0], 40), scores) > 0.95
     first = explain(detector, odd, n_reasons=1)["reason"]
-    text = r"amount 1500\d\d with kind=micro; usually 1\d{3} to 4\d{3}, at most 4\d{3}"
+    text = r"amount 1500\d\d with kind=micro; usually 1\d{3} to 4\d{3}, at most 4\d{3} among 30 .*"
     assert first.str.fullmatch(text).all(), first.tolist()
     with pytest.warns(UserWarning, match="graph categories that fit did not see"):
         unknown = detector.score_samples([loan(3000, "unknown", 9e6)])
@@ -253,7 +253,7 @@ def test_a_number_that_is_next_to_others_is_no_reason():
     assert view.reason(one, far, np.zeros(40), context_of(one)).text == ""
     odd = one.replace(attributes=np.full_like(one.attributes, 14.0), schema=batch.schema)
     told = view.reason(odd, far, np.zeros(40), context_of(odd)).text
-    gap = r"usually 10\S* to 20\S*, but none between 11 and 20 in 400 other nodes"
+    gap = r"usually 10\S* to 20\S*, but none between 11 and 20 among 400 other nodes"
     assert re.fullmatch(f"ms 14 of node 0; {gap}", told)
 
 
@@ -264,7 +264,7 @@ def test_a_number_that_is_next_to_others_is_no_reason():
         ((-10.0, -31.0), "lat -31 of node 5, and 1 more out of range; .*"),
         (
             (15.0, 15.0),
-            r"3 numbers of node (\d): each is usual, but none has about all in 400 other nodes; "
+            r"3 numbers of node (\d): each is usual, but none of 400 other nodes has about all; "
             r"nearest: (\w+) (\S+) \(here \S+\) and (\w+) (\S+) \(here \S+\)",
         ),
     ],

@@ -35,7 +35,7 @@ def structure_slow(graph):
         "parts with no edges between them": np.log(n_components),
         "edges beyond those needed to connect the nodes": np.log1p(m - n + n_components),
         "nodes linked to no other": np.mean([d == 0 for d in degrees]),
-        "nodes linked to one other": np.mean([d == 1 for d in degrees]),
+        "nodes linked to only one other": np.mean([d == 1 for d in degrees]),
         "nodes linked to two others": np.mean([d == 2 for d in degrees]),
     }
 
@@ -86,7 +86,7 @@ IN_PARTS = {v: [] for v in range(11)} | {1: [2, 3], 2: [3], 3: [4, 5, 6], 7: [8]
                 "each other": ((1, 2), (1, 3), (2, 3)),
                 "4 parts with no edges between them": (0, 7, 9, 8, 10),
                 "1 of 11 nodes linked to no other (9%)": (0,),
-                "7 of 11 nodes linked to one other (64%)": (4, 5, 6, 7, 8),
+                "7 of 11 nodes linked to only one other (64%)": (4, 5, 6, 7, 8),
                 "2 of 11 nodes linked to two others (18%)": (1, 2),
                 "3 of 11 nodes with outgoing edges only (27%)": (1, 7, 9),
                 "5 of 11 nodes with incoming edges only (45%)": (4, 5, 6, 8, 10),
@@ -98,7 +98,7 @@ IN_PARTS = {v: [] for v in range(11)} | {1: [2, 3], 2: [3], 3: [4, 5, 6], 7: [8]
             {
                 "most links at one node: 1": (0, 1, 2, 3),
                 "2 parts with no edges between them": (2, 3),
-                "4 of 4 nodes linked to one other (100%)": (0, 1, 2, 3),
+                "4 of 4 nodes linked to only one other (100%)": (0, 1, 2, 3),
             },
         ),
     ],
