@@ -72,8 +72,8 @@ ODD = {
     "amount": ({"amount": 1000.0}, "amount 1000 of the graph; usually .*"),
     "contradiction": (
         {"amount": 100.0, "days": -1.0},
-        r"amount 100 and days -1 of the graph: each is usual, but none of \d+ other graphs has about "
-        "both; nearest: amount .* and days .*",
+        r"amount 100 and days -1 of the graph: each is usual, but none of \d+ other graphs has "
+        "about both; nearest: amount .* and days .*",
     ),
     "channel": ({"channel": "fax"}, "never seen: channel=fax"),
 }
