@@ -743,7 +743,8 @@ def _usually():
 
 LIKE = (
     r"\d+ (?:(?:node|edge|graph)s? like it(?: \([^)]*\))?|"
-    r"other (?:node|edge|graph)s?(?: whose \w+ has few graphs| of kinds that few graphs have)?)"
+    r"other (?:node|edge|graph)s?"
+    r"(?: whose (?:\w+ has few graphs|categories together few graphs have))?)"
 )
 OUT = r"(?:, and (?P<n>\d+) more out of range)?"
 HAVE = (

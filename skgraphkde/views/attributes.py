@@ -417,7 +417,7 @@ class Numbers(View):
         noun = getattr(graph.schema.words, part if n == 1 else f"{part}s")
         if odd.has_kinds and not odd.has_kind:
             few = f"few {graph.schema.words.graphs}"
-            of_kind = f"whose {what} has {few}" if what else f"of kinds that {few} have"
+            of_kind = f"whose {what} has {few}" if what else f"whose categories together {few} have"
             return f"{n} other {noun} {of_kind}"
         return f"{n} {noun} like it" if self._has_kind(graph, odd) else f"{n} other {noun}"
 
