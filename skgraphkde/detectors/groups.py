@@ -246,7 +246,7 @@ def _statistics_words(model: GraphModel, statistics: Statistics | None, members:
     own, known = statistics.table_[members], np.delete(statistics.table_, members, axis=0)
     away = statistics.metric.away(own, known)
     if not away.any():
-        return "many small things in common, no single large one"
+        return "nearly the same numbers as a whole, none of which is odd alone"
     j = int(away.argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]
     name, form = statistics.named(j, model.references[members]), statistics.forms_[j]
