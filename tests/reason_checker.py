@@ -748,8 +748,8 @@ LIKE = (
 )
 OUT = r"(?:, and (?P<n>\d+) more out of range)?"
 HAVE = (
-    r"(?:; which says little: (?P<have>\d+) of (?P<total>\d+) other graphs have something that "
-    r"only they have, too)?"
+    r"(?:; says little, as (?P<have>\d+) of (?P<total>\d+) other graphs each have such a thing "
+    r"that no other has)?"
 )
 KINDS = r"(?: of (?P<kinds>\d+) kinds)?"
 OWN = rf"(?P<own>{NUMBER})"

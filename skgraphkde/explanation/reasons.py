@@ -481,7 +481,7 @@ class Profiles:
         known, usual = self._known(i, j), ""
         if self.strengths[i, j] < WEAKEST and known.any():
             n_others = f"{np.count_nonzero(known)} of {len(known)} {self.others}"
-            usual = f"which says little: {n_others} have something that only they have, too"
+            usual = f"says little, as {n_others} each have such a thing that no other has"
         where = self._places(graph, kind, index)
         return Reason(listed(codes, LISTED), f"{start}: ", usual, *where, about, tuple(names))
 
