@@ -225,7 +225,7 @@ class Profiles:
         if n <= FAR * n_known or follows:
             return NONE
         of_all = f"{n_known} {self.others}"
-        if n_known < len(known):
+        if n_known < len(known) and self.columns[j].kind == "feature":  # others lack such numbers
             feature = self.properties.features[self.columns[j].place]
             of_all += f" with {feature.words}{feature.kind}"
         reason, usual = self._reason(i, j), f"{side} than in {n} of {of_all}"

@@ -81,6 +81,11 @@ class Ignored:
         """True for data that schema="all" reads."""
         return self.why == "unread"
 
+    @property
+    def is_name(self) -> bool:
+        """True if it only tells one from another, so that no value of it is odd."""
+        return self.why in ("identifier", "running number") or self.name.lower() == "smiles"
+
     def __str__(self) -> str:
         if self.why == "not text":
             return f"{self.part} attribute {self.name} (rename it: this is no text)"

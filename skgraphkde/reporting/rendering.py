@@ -57,8 +57,6 @@ OUTER = 3.0
 HIGH, RISEN = 25, 5
 # Ignored attributes that are named, at most.
 MOST_NAMES = 20
-# Why data is not read that only tells one from another: nothing is odd there.
-NAMING = ("identifier", "running number")
 # Characters of a name or a reason in the table, and of a name anywhere.
 BRIEF, LONGEST = 160, 1_000
 # Characters of the name of a node that stands in its circle, at most.
@@ -220,7 +218,6 @@ def render(
         "formula": FORMULA.pattern,
     }
     unread = unread_attributes(detector.given_schema, detector.schema_.ignored)
-    unseen = [x for x in unread if x.why not in NAMING and x.name.lower() != "smiles"]
     return _template().render(
         version=__version__,
         detector=detector,
@@ -241,7 +238,7 @@ def render(
         details=details,
         risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
         unread=listed(unread, MOST_NAMES),
-        unseen=listed([f"“{shown(x.name)}”" for x in unseen]),
+        unseen=listed([f"“{shown(x.name)}”" for x in unread if not x.is_name]),
         is_readable=any(x.is_readable for x in unread),
         has_tail=bool(scores.min() < lowest_shown(scores, offset, predicted)),
         packed=_packed(packed),
