@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.graphs import random_walks
-from tests.conftest import permuted, random_graphs, with_data
+from tests.conftest import permuted, random_graphs, spied, with_data
 from tests.graphs.test_refinement import typed_graphs
 
 
@@ -44,6 +44,16 @@ def test_large_graphs_are_probed_within_the_stated_error(monkeypatch, directed):
     # The probes belong to the graph: its neighbors in the batch do not matter.
     alone = random_walks.return_probabilities(batch[1], directed=directed)
     np.testing.assert_array_equal(alone, probed[5:])
+
+
+def test_a_node_of_many_neighbors_is_probed_and_a_dense_graph_is_not(monkeypatch):
+    batch = read_graphs([nx.star_graph(2500), nx.complete_graph(180)])
+    products = random_walks._products_by_row(batch.underlying)
+    assert products[:2501].sum() > products[2501:].sum() > 5e6
+    monkeypatch.setattr(random_walks, "FEW_PRODUCTS", 5e6)
+    probed = spied(monkeypatch, random_walks, "_probed")
+    random_walks.return_probabilities(batch)
+    assert [matrix.shape[0] for matrix, _ in probed] == [2501]
 
 
 def test_labels_are_one_hot_and_an_unseen_one_is_zero_with_one_warning():

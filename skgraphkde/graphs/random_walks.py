@@ -10,10 +10,12 @@ from skgraphkde.graphs.batch import GraphBatch
 
 #: Steps of the walks.
 STEPS = (2, 3, 4)
-# Largest number of products for the powers of a graph's matrix, some seconds on one core. Larger
-# graphs are probed with so many random vectors, at a cost linear in the number of edges (standard
-# error at most sqrt(2 / 512) = 0.06 for a probability near 1, less below).
-MAX_PRODUCTS = 5e8
+# Numbers of products for the powers of a graph's matrix up to which they are computed, and beyond
+# which they are not, some seconds on one core. Between these, they are unless random vectors take
+# fewer, as with a node of thousands of neighbors. Other graphs are probed with so many vectors, at
+# a cost linear in the number of edges (standard error at most sqrt(2 / 512) = 0.06 for a
+# probability near 1, less below).
+FEW_PRODUCTS, MAX_PRODUCTS = 2e7, 5e8
 N_PROBES = 512
 # Numbers that a block of rows or columns may have: 8 MiB, a cache full.
 NUMBERS = 2**20
@@ -44,11 +46,13 @@ def return_probabilities(batch: GraphBatch, *, directed: bool = False) -> np.nda
     if directed:
         S = with_data(A, A.data / strength.repeat(np.diff(A.indptr)))
         back = sp.csr_array(S.T)
-        n_products = _products_by_row(S) + _products_by_row(back)
     else:
         S = back = scaled(A, 1 / np.sqrt(strength))
-        n_products = _products_by_row(S)
-    is_exact = np.add.reduceat(n_products, batch.node_ptr[:-1]) <= MAX_PRODUCTS
+    matrices = [S, back] if directed else [S]
+    n_products = np.sum([_products_by_row(x) for x in matrices], axis=0)
+    n_arcs = np.sum([np.diff(x.indptr) for x in matrices], axis=0)
+    of_powers, of_graph = (np.add.reduceat(x, batch.node_ptr[:-1]) for x in (n_products, n_arcs))
+    is_exact = of_powers <= np.clip(2.0 * N_PROBES * of_graph, FEW_PRODUCTS, MAX_PRODUCTS)
     result = np.empty((batch.n_nodes, len(STEPS)))
     rows = np.flatnonzero(is_exact.repeat(batch.n_nodes_per_graph))
     cuts = np.flatnonzero(np.diff(n_products[rows].cumsum() // NUMBERS)) + 1
