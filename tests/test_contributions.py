@@ -15,10 +15,13 @@ from skgraphkde import (
     NodeFeatures,
     read_graphs,
 )
+from skgraphkde.distances import DiscreteMeasures
+from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.explanation import nearest_references, node_contributions
 from skgraphkde.explanation.wording import Feature, feature_words, features_in_words
 from skgraphkde.graphs.naming import usually
-from tests.conftest import random_graphs, with_data
+from skgraphkde.propagation import MessageFlow
+from tests.conftest import random_graphs, spied, with_data
 from tests.detectors.test_model import squared_distances
 
 SETTINGS = {
@@ -72,6 +75,21 @@ def test_nearest_references_are_those_of_all_distances(detector, graphs):
         found = np.take_along_axis(squared, indices, axis=1)
         np.testing.assert_allclose(found, distances**2, atol=tolerance)
     assert nearest_references(detector, graphs, 99)[1].shape == (len(graphs), 20)
+
+
+def test_nodes_that_look_alike_have_the_shares_of_nodes_by_themselves(detector, monkeypatch):
+    model, k = detector.model_, np.arange(5)
+    calls = spied(monkeypatch, FittedMMD, "contributions")
+    for graph in (nx.path_graph(30), nx.star_graph(30), random_graphs(1, seed=3)[0]):
+        batch = detector.read([with_data(graph, {"label": "C"})])
+        flow = MessageFlow.unmerged(model.embedding.featurized(batch), model.encoder.n_layers)
+        nodes = DiscreteMeasures.from_clouds(model.encoder.encode(flow), batch.node_ptr)
+        for view in model.densities:
+            density = model.views[view]
+            expected = density.distance_.contributions(nodes, model.clouds[density][k])
+            found = model.contributions(batch, k, view=view)
+            np.testing.assert_allclose(found, expected, atol=rounding(detector))
+            assert len(calls[-1][1].points) < batch.n_nodes  # the time grows with the square
 
 
 class Sums(Distance):

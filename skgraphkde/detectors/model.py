@@ -18,13 +18,14 @@ from skgraphkde.combination import (
     view_weights,
 )
 from skgraphkde.distances.base import FittedDistance
+from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import isomorphism_classes, sample_by_content
 from skgraphkde.graphs.problems import called
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.learned.contrastive import Contrastive
-from skgraphkde.propagation import Encoder, MessageFlow
+from skgraphkde.propagation import Encoder
 from skgraphkde.views.anomalies import ITSELF, Confirmed
 from skgraphkde.views.base import Context, View
 from skgraphkde.views.categories import CategoryCounts
@@ -360,10 +361,11 @@ class GraphModel:
         ndarray of shape (n_nodes, len(references))
             Columns sum to the squared distances.
         """
-        flow = MessageFlow.unmerged(self.embedding.featurized(graph), self.encoder.n_layers)
-        density = self.density(view)
-        points = self.encoder.encode(flow)
-        return density.distance_.contributions(points, self.clouds[density][references])
+        density, (flow,) = self.density(view), self.embedding.flows(graph)
+        point_of_node = flow.rounds[-1][1]  # nodes that look alike share a point, and their share
+        P = DiscreteMeasures.of_nodes(self.encoder.encode(flow), point_of_node, graph.node_ptr)
+        shares = density.distance_.contributions(P, self.clouds[density][references])
+        return shares[point_of_node]
 
 
 def fit_model(

@@ -107,7 +107,7 @@ class FittedDistance:
         cost = 8.0 * self.numbers_per_pair * n_columns
         return [sample[block] for block in blocks(np.full(len(sample), cost))]
 
-    def contributions(self, Z: np.ndarray, Q: DiscreteMeasures) -> np.ndarray:
+    def contributions(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
         """Contributions of a graph's nodes to its squared distances.
 
         With the graph's measure P and the measure delta_p of its node p alone, the contribution is
@@ -117,20 +117,19 @@ class FittedDistance:
 
         Parameters
         ----------
-        Z : ndarray of shape (n_nodes, dim)
-            Points of the graph's nodes.
+        P : DiscreteMeasures
+            The measure of the graph alone, of which nodes that look alike share a point.
         Q : DiscreteMeasures
             Measures of other graphs.
 
         Returns
         -------
-        ndarray of shape (n_nodes, len(Q))
-            Columns sum to the squared distances.
+        ndarray of shape (n_points, len(Q))
+            Of one node at each of the graph's points. Over all nodes they sum to the squared
+            distances.
         """
-        n = len(Z)
-        nodes = self.embed(DiscreteMeasures.from_clouds(Z, np.arange(n + 1)))
-        graph = self.embed(DiscreteMeasures.from_clouds(Z, np.array([0, n])))
-        return (self.squared(nodes, Q) - self.squared(nodes, graph)) / n
+        nodes = self.embed(P.of_points())
+        return (self.squared(nodes, Q) - self.squared(nodes, self.embed(P))) / P.sizes
 
 
 def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> np.ndarray:

@@ -78,6 +78,10 @@ class DiscreteMeasures:
         weights.sum_duplicates()
         return cls(points, weights, sizes)
 
+    def of_points(self) -> DiscreteMeasures:
+        """Measures of which each is one point alone."""
+        return self.from_clouds(self.points, np.arange(len(self.points) + 1))
+
     @cached_property
     def centered(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A center, the points relative to it, which reduces cancellation, and their squared norms.

@@ -298,7 +298,7 @@ class FittedMMD(FittedDistance):
             are_possible.append(squared[each, neighbor] >= -SQUARED_TOL)
         return float(np.concatenate(are_possible).mean())
 
-    def contributions(self, Z: np.ndarray, Q: DiscreteMeasures) -> np.ndarray:
+    def contributions(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
         """Contributions of a graph's nodes to its squared distances.
 
         The witness function is the difference between the mean kernels m_G and m_R to the nodes of
@@ -310,23 +310,22 @@ class FittedMMD(FittedDistance):
 
         Parameters
         ----------
-        Z : ndarray of shape (n_nodes, dim)
-            Points of the graph's nodes.
+        P : DiscreteMeasures
+            The measure of the graph alone, of which nodes that look alike share a point.
         Q : DiscreteMeasures
             Measures of other graphs.
 
         Returns
         -------
-        ndarray of shape (n_nodes, len(Q))
-            Columns sum to the squared distances.
+        ndarray of shape (n_points, len(Q))
+            Of one node at each of the graph's points. Over all nodes they sum to the squared
+            distances.
         """
-        n = len(Z)
-        nodes = self.embed(DiscreteMeasures.from_clouds(Z, np.arange(n + 1)))
-        graph = self.embed(DiscreteMeasures.from_clouds(Z, np.array([0, n])))
-        to_self = corrected(self.cross(nodes, graph), n, self.correction)  # (n_gammas, n, 1)
-        Q = self.embed(Q)
-        to_references = self.cross(nodes, Q)  # (n_gammas, n, k)
-        reference_part = self.norms(Q) - to_references.mean(axis=1)  # (n_gammas, k)
+        nodes, graph, Q = self.embed(P.of_points()), self.embed(P), self.embed(Q)
+        n, weights = P.sizes[0], P.weights.toarray()[0]
+        to_self = corrected(self.cross(nodes, graph), n, self.correction)  # (n_gammas, n_points, 1)
+        to_references = self.cross(nodes, Q)  # (n_gammas, n_points, k)
+        reference_part = self.norms(Q) - weights @ to_references  # (n_gammas, k)
         shares = (to_self - to_references + reference_part[:, np.newaxis, :]) / n
-        largest = shares.sum(axis=1).argmax(axis=0)  # the MMD is the maximum over gammas
+        largest = (weights @ shares).argmax(axis=0)  # the MMD is the maximum over gammas
         return shares[largest, :, np.arange(len(Q))].T

@@ -115,10 +115,11 @@ def test_adapting_again_forgets_the_first_references():
 
 
 def test_contributions_equal_the_witness_function():
-    """Node by node, for the gamma of the distance."""
+    """Node by node, for the gamma of the distance; two nodes share a point."""
     (y, qtr), chosen = clouds(1, n=4), []
-    x = clouds(0)[0][:5]
-    shares = FittedMMD(GAMMAS).contributions(x, measures(1, n=4))
+    points, index = clouds(0)[0][:4], np.array([0, 1, 2, 1, 3])
+    x, graph = points[index], DiscreteMeasures.of_nodes(points, index, np.array([0, 5]))
+    shares = FittedMMD(GAMMAS).contributions(graph, measures(1, n=4))[index]
     for r, (start, stop) in enumerate(itertools.pairwise(qtr)):
         a, z = torch.from_numpy(x), torch.from_numpy(y[start:stop])
         of_gamma = []
