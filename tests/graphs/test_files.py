@@ -1120,6 +1120,39 @@ def test_a_file_of_a_zip_is_named(tmp_path):
     refused(r"a.zip/a.csv is damaged \(Bad CRC", read_batch, find_files([path]))
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["/home/u/b.json", "../b.json", "a/../../b.json", "..\\b.json", "\\\\u\\b.json", "C:b.json"],
+)
+def test_a_member_of_a_zip_that_poses_as_a_file_beside_it(tmp_path, name):
+    graph, errors = '{"nodes": [{"id": 1}], "edges": []}', []
+    zipped(tmp_path / "a.zip", **{"a.json": graph, name: graph})
+    (tmp_path / "b.json").write_text(graph)
+    message = (
+        rf"^{tmp_path}/a\.zip has a member called .*b\.json', which leads out of the zip: pack"
+    )
+    for path in (tmp_path, tmp_path / "a.zip"):
+        refused(message, read_batch, find_files([path]))
+    found = dict(iter_graphs(find_files([tmp_path]), on_error=errors.append))
+    assert [*found] == [f"{tmp_path}/b.json"]
+    assert len(errors) == 1
+
+
+@pytest.mark.parametrize("name", ["b/a.json", "set_A.txt"])
+def test_members_of_a_zip_of_the_same_name(tmp_path, name):
+    graph = '{"nodes": [{"id": 1}], "edges": []}'
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("b/", "")
+        warned("Duplicate name", archive.writestr, "b/", "")  # which some programs write
+        archive.writestr("a.json", graph)
+        archive.writestr("b/a.json", graph)
+    assert len(read_batch(find_files([tmp_path]))) == 2
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr(name, "1")
+        warned("Duplicate name", archive.writestr, name, graph)
+    refused(f"a.zip has a member called '{name}' 2 times", read_batch, find_files([tmp_path]))
+
+
 @pytest.mark.parametrize(("place", "value"), [(6, 1), (8, 97)], ids=["password", "method"])
 @pytest.mark.parametrize("name", ["a.csv", "edges.csv", "a.gml", "a_A.txt"])
 def test_zips_that_python_cannot_unpack(tmp_path, name, place, value):

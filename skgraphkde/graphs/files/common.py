@@ -12,13 +12,15 @@ import json
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import networkx as nx
 
 from skgraphkde.graphs.formats.networkx import simplified
+from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.schema import GraphSchema, names_in_schema
 
 #: A file on disk, or in a zip.
@@ -48,6 +50,31 @@ def damaged(path: Any, error: Exception) -> UnreadableError:
     if isinstance(error, RuntimeError):
         return UnreadableError(f"{path} cannot be unpacked ({error}): unpack it first")
     return UnreadableError(f"{path} is damaged ({error}): delete it and get another copy")
+
+
+def open_zip(path: Path) -> zipfile.ZipFile:
+    """A zip, if the names of its members, which begin with its own, lead to one file in it each.
+
+    Graphs are called by them, and people judge graphs by their names: /home/me/graph.gml in a zip
+    is not the file of that name.
+    """
+    try:
+        archive = zipfile.ZipFile(path)
+    except DAMAGED as error:
+        raise damaged(path, error) from error
+    for name, n in Counter(archive.namelist()).items():
+        place, called = PureWindowsPath(name), f"{path} has a member called {shown(name)!r}"
+        if place.anchor or ".." in place.parts:  # of any system: a drive, a slash or a backslash
+            raise UnreadableError(
+                f"{called}, which leads out of the zip: pack the files again, from the folder that "
+                "they are in"
+            )
+        if n > 1 and not name.endswith("/"):
+            raise UnreadableError(
+                f"{called} {n} times, of which all but the last are hidden: unpack it with another "
+                "program, and give each file a name of its own"
+            )
+    return archive
 
 
 def read_content(path: AnyPath) -> bytes:

@@ -9,7 +9,6 @@ data are displacements, which differ by direction. Errors name the file, and the
 from __future__ import annotations
 
 import io
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ import scipy.sparse as sp
 from skgraphkde._utils import progress
 from skgraphkde.graphs.arrays import arc_keys, offsets, row_codes
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import DAMAGED, Graphs, damaged, numbered
+from skgraphkde.graphs.files.common import DAMAGED, Graphs, damaged, numbered, open_zip
 from skgraphkde.graphs.schema import GraphSchema
 
 ZIP_BLOCK = 1_000  # how many graphs of a zip are converted to networkx graphs at a time
@@ -137,7 +136,7 @@ def read_arrays(path: Path, name: str, *, edge_data: bool = True) -> dict[str, n
 def _texts(path: Path, name: str) -> dict[str, bytes]:
     """The contents of the files of a set; the keys are their names without that of the set."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_zip(path) as archive:
             where = {Path(member).name: member for member in archive.namelist()}
             names = {part: f"{name}_{part}.txt" for part in REQUIRED + OPTIONAL}
             texts = {

@@ -25,7 +25,14 @@ import numpy as np
 from skgraphkde._utils import during, progress, warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import DAMAGED, AnyPath, Graphs, UnreadableError, read_content
+from skgraphkde.graphs.files.common import (
+    DAMAGED,
+    AnyPath,
+    Graphs,
+    UnreadableError,
+    open_zip,
+    read_content,
+)
 from skgraphkde.graphs.files.csv import is_node_table, read_csv, table_beside
 from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.json import parse_json
@@ -234,8 +241,8 @@ def _sources_of(
     if not isinstance(path, Path):
         return []
     try:
-        archive = zipfile.ZipFile(path)
-    except (*DAMAGED, OSError):  # which its reader says
+        archive = open_zip(path)
+    except (UnreadableError, OSError):  # which its reader says
         return [path]
     return list(_sources_in(_folders_in(archive), given, options, in_zip=True)) or [path]
 
