@@ -14,7 +14,7 @@ import importlib.metadata as metadata
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,8 +67,9 @@ FIXED = 1e-6, 1e7
 CLOSE = 1e-6
 # A text that spreadsheets would run, and no number; also with what keeps them from it before it.
 FORMULA = re.compile(r"^'*([=@]|[+-](?![0-9.,]+(e[+-]?[0-9]+)?%?$))")
-# An arrow and short words around it, which stay on one line.
-WAY = re.compile(r"(?:\S{1,20} )?(?:-&gt;|-) \S{1,20}")
+# An arrow and short words around it, which stay on one line; an arrow alone; where a line may end.
+WAY, ARROW = re.compile(r"((?:\S{1,20} )?(?:->|-) \S{1,20})"), re.compile("(->)")
+BREAK = re.compile("(?<=[=_])")
 # A number, or a range, that a text begins with.
 COUNT = re.compile(r"^[\d.]+( to [\d.]+)? ")
 # An identifier, of which the start and the end are enough for a table.
@@ -266,15 +267,24 @@ def _template() -> Any:
     return environment.get_template("page.html")
 
 
-def _unbroken(text: str) -> Markup:
+def _unbroken(text: str, as_html: Callable[[str], Markup] = escape) -> Markup:
     """A text as HTML in which no line begins or ends with a short arrow, nor breaks in one."""
-    html = WAY.sub(r'<span class="way">\g<0></span>', str(escape(text)))
-    return Markup(html.replace("-&gt;", '<span class="arrow">-&gt;</span>'))
+    with_arrows = functools.partial(_in_spans, ARROW, "arrow", as_html)
+    return _in_spans(WAY, "way", with_arrows, text)
 
 
 def _breakable(text: str) -> Markup:
     """The same, in which a line may end after "=" and "_", for narrow columns."""
-    return Markup(re.sub('(?<==)(?!")|(?<=_)', "<wbr>", str(_unbroken(text))))
+    return _unbroken(text, lambda part: Markup("<wbr>").join(BREAK.split(part)))
+
+
+def _in_spans(
+    pattern: re.Pattern, kind: str, as_html: Callable[[str], Markup], text: str
+) -> Markup:
+    """A text as HTML, in which what the group of a pattern finds is in spans of a class."""
+    parts = [as_html(part) for part in pattern.split(text)]
+    parts[1::2] = [Markup('<span class="{}">{}</span>').format(kind, x) for x in parts[1::2]]
+    return Markup().join(parts)
 
 
 def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:

@@ -3,11 +3,14 @@
 import json
 import pickle
 import re
+from html.parser import HTMLParser
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import skgraphkde
 from skgraphkde import (
@@ -83,6 +86,46 @@ def test_names_are_text_everywhere(html):
     assert all("alert" not in str(x) for _, x in parsed.elements)
     assert not {"b", "i"} & {tag for tag, _ in parsed.elements}  # categories and ids of nodes
     assert "<i>node</i> (<b>new</b>)" in parsed.texts["td"]
+
+
+class Text(HTMLParser):
+    """What a reader of HTML sees."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.said = ""
+        self.feed(html)
+        self.close()
+
+    def handle_data(self, data):
+        self.said += data
+
+
+@given(st.text("""ab"'&<>#34;=_- """))
+@example("a<b>'cd'&efghijklmnopqrs -> abcdefghijklmnopq\"_=b & c->d&gt;")
+def test_marks_around_words_leave_each_character(text):
+    for as_html in (rendering._unbroken, rendering._breakable):
+        assert Text(str(as_html(text))).said == text
+    marked = rendering._breakable("a_b -> c<d")
+    expected = 'a_<wbr>b <span class="arrow">-&gt;</span> c&lt;d'
+    assert marked == f'<span class="way">{expected}</span>'
+
+
+def test_reasons_have_names_as_they_are():
+    """Entities, such as that of a quotation mark, are not cut by marks around arrows."""
+    names = ['a"bcdefghijklmnopqr', "<i>&defghijklmnop'st", '&quot; & "x->y"']
+
+    def trace(order):
+        graph = nx.path_graph(len(order), create_using=nx.DiGraph)
+        nx.set_node_attributes(graph, dict(enumerate(names[i] for i in order)), "step")
+        return graph
+
+    known = [trace([0, 1] * (k % 3 + 1) + [2]) for k in range(20)]
+    fitted = GraphKDEDetector(schema=GraphSchema(node_categories="step")).fit(known)
+    odd = [trace([2, 1, 0]), trace([1, 0, 2])]
+    reasons = results(fitted, odd)["reason"].tolist()
+    assert all(name in "".join(reasons) for name in names)
+    assert sorted(row[2] for row in Parsed(skgraphkde.report(fitted, odd)).rows) == sorted(reasons)
 
 
 def cases(n=40, n_points=30):
