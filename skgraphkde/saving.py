@@ -230,17 +230,40 @@ def atomic_file(path: str | os.PathLike, mode: str = "b", **options: Any) -> Ite
     file
         The open file; it replaces `path` when the context ends without an error.
     """
-    target = Path(path).resolve()
-    if target.exists() and not target.is_file():
-        raise OSError(f"{path} is a folder or a device: give the path of a file")
+    target = file_behind(path)
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with open(temporary, f"x{mode}", **options) as file:
-            yield file
-        os.replace(temporary, target)
-    except OSError as error:
-        if str(error.filename) != str(temporary):
-            raise
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+        with named_in_errors(path, temporary):
+            with open(temporary, f"x{mode}", **options) as file:
+                yield file
+            os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def file_behind(path: str | os.PathLike) -> Path:
+    """The file that is written if a path is given: of a symbolic link, the target.
+
+    Raises
+    ------
+    OSError
+        If there is something else.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(f"{path} is a symbolic link to itself: give the path of a file")
+    if target.exists() and not target.is_file():
+        raise OSError(f"{path} is a folder or a device: give the path of a file")
+    return target
+
+
+@contextlib.contextmanager
+def named_in_errors(path: str | os.PathLike, temporary: Path | None = None) -> Iterator[None]:
+    """Name what is written in errors that name no file, as of a full disk, or the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename not in (None, temporary, str(temporary)):
+            raise
+        cure = "make it possible to write there, or give another path"
+        raise OSError(error.errno, f"{error.strerror} ({cure})", os.fspath(path)) from error

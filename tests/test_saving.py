@@ -2,6 +2,7 @@
 
 import copy
 import datetime
+import errno
 import importlib
 import io
 import json
@@ -282,6 +283,9 @@ def test_not_a_file_is_an_os_error(tmp_path, fitted):
         for function in (skgraphkde.load, fitted.save):
             with pytest.raises(OSError, match="a folder or a device"):
                 function(path)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(OSError, match="loop is a symbolic link to itself: give"):
+        fitted.save(tmp_path / "loop")
 
 
 def write_half(path):
@@ -327,4 +331,8 @@ def test_errors_name_the_file_that_was_given(tmp_path):
     with pytest.raises(OSError, match=r"\.skg'$") as caught, saving.atomic_file(path):
         pass
     assert caught.value.filename == str(path)
+    path, others = tmp_path / "model.skg", [errno.EACCES, "Permission denied", "other.html"]
+    for given, named in (([errno.ENOSPC, "No space left"], str(path)), (others, "other.html")):
+        with pytest.raises(OSError, match=rf"{given[1]}.*'{named}'$"), saving.atomic_file(path):
+            raise OSError(*given)
     assert list(tmp_path.iterdir()) == []

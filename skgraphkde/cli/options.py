@@ -188,17 +188,21 @@ def _taken(options: dict[str, Any], prefix: str) -> dict[str, Any]:
     return {name.removeprefix(prefix): x for name, x in values.items() if x is not None}
 
 
-def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
+def reads_graphs(
+    command: Callable, *, required: bool = True, renews_model: bool = False
+) -> Callable:
     """Add GRAPHS and the options for reading them; the command gets them as `files`.
 
-    An output that exists is refused without --force, but for a page that verdicts are from. Skipped
-    graphs make an exit code.
+    An output that exists is refused without --force, but for a page that verdicts are from, and one
+    that the command reads always. Skipped graphs make an exit code.
 
     Parameters
     ----------
     command : callable
     required : bool, default=True
         Whether GRAPHS must be given.
+    renews_model : bool, default=False
+        Whether the output may be the model.
     """
 
     @functools.wraps(command)
@@ -211,7 +215,8 @@ def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
         **options: Any,
     ) -> None:
         outputs = [path for path in (options.get("saved"), output) if path is not None]
-        named = [os.path.realpath(x) for x in (*outputs, options.get("verdicts")) if x is not None]
+        read = [options.get(x) for x in ("verdicts", *(() if renews_model else ("model",)))]
+        named = [os.path.realpath(x) for x in (*outputs, *read) if x is not None]
         for path in outputs:
             check_output(path)
             if named.count(os.path.realpath(path)) > 1:

@@ -16,7 +16,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from skgraphkde.graphs.naming import printable
-from skgraphkde.saving import atomic_file, dumped
+from skgraphkde.saving import atomic_file, dumped, file_behind, named_in_errors
 
 TABLES = (".csv", ".jsonl", ".ndjson", ".parquet")
 PAGE = b'<meta name="generator" content="skgraphkde">'  # near the beginning of each page
@@ -55,13 +55,15 @@ def message_of(error: Exception) -> str:
 
 def echo(line: str, *, err: bool = False) -> None:
     """Print one line to stdout or stderr, above a progress bar, with names made printable."""
-    tqdm.write(printable(line), file=sys.stderr if err else sys.stdout)
+    with named_in_errors("standard error" if err else "standard output"):
+        tqdm.write(printable(line), file=sys.stderr if err else sys.stdout)
 
 
 def write_table(table: pd.DataFrame, path: str | None) -> None:
     """Write a table in the format of the suffix, one of `TABLES`; None is a CSV on stdout."""
     if path is None:
-        click.echo(table.to_csv(index=False), nl=False)
+        with named_in_errors("standard output"):
+            click.echo(table.to_csv(index=False), nl=False)
         return
     suffix = Path(path).suffix.lower()
     with open_output(path, "b" if suffix == ".parquet" else "t") as file:
@@ -123,8 +125,11 @@ class OutputFile(click.ParamType):
         path = Path(value)
         if self.suffixes and path.suffix.lower() not in self.suffixes:
             self.fail(f"{value} does not have the suffix {' or '.join(self.suffixes)}")
-        if not os.access(path.parent, os.W_OK):
-            self.fail(f"the folder {path.parent} does not exist, or cannot be written to")
-        if path.exists() and not path.is_file():
-            self.fail(f"{value} is a folder or a device: give the path of a file")
+        try:
+            target = file_behind(path)
+        except OSError as error:
+            self.fail(str(error))
+        folder = target.parent if path.is_symlink() else path.parent
+        if not os.access(folder, os.W_OK):
+            self.fail(f"the folder {folder} does not exist, or cannot be written to")
         return value

@@ -39,7 +39,7 @@ from skgraphkde.graphs.naming import listed, shown
 @output_option("The new model file.")
 @click.option("--flagged", is_flag=True, help="Let graphs join that the model flags, too.")
 @detector_option
-@reads_graphs
+@partial(reads_graphs, renews_model=True)
 def update(model: str, files: GraphFiles, output: str, flagged: bool, own: Any) -> None:
     """Let new normal GRAPHS join a model, and write it to a file.
 
@@ -74,7 +74,7 @@ def update(model: str, files: GraphFiles, output: str, flagged: bool, own: Any) 
 @table_options
 @output_option("The new model file.")
 @detector_option
-@partial(reads_graphs, required=False)
+@partial(reads_graphs, required=False, renews_model=True)
 def learn(model: str, verdicts: str, files: GraphFiles, output: str, own: Any) -> None:
     """Learn from verdicts of people on GRAPHS, and write the model to a file.
 

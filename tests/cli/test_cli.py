@@ -1,5 +1,6 @@
 """`fit` and `info`, and what all commands do with options, models, files and errors."""
 
+import errno
 import os
 import re
 import shlex
@@ -8,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import networkx as nx
 import numpy as np
 import pytest
@@ -128,6 +130,10 @@ def test_what_is_not_read_is_said(plants):
         ("find new -o a.html --save new/00.graphml --force", "new/00.graphml is a graph and the"),
         ("find new -o a.html --save ./a.html", "a.html is another file of this command"),
         ("learn model.skg v.csv new -o ./v.csv --force", "v.csv is another file of this command"),
+        ("report model.skg new -o link.html --force", "link.html is another file of this command"),
+        ("score model.skg new -o link.csv --force", "link.csv is another file of this command"),
+        ("report model.skg new -o loop.html", "loop.html is a symbolic link to itself: give"),
+        ("fit normal -o far.skg", "the folder .*nowhere does not exist"),
         ("fit normal -o a.skg --node-category t --node-number t", "'t' is named twice"),
         ("fit normal -o a.skg --missing drop", "'drop' is not one of"),
         *[
@@ -149,6 +155,9 @@ def test_what_is_not_read_is_said(plants):
 )
 def test_wrong_usage(here, command, message):
     (here / "v.csv").write_text("graph,verdict\nnew/00.graphml,normal\n")
+    links = {"link.html": "model.skg", "link.csv": "model.skg", "loop.html": "loop.html"}
+    for link, target in {**links, "far.skg": "nowhere/far.skg"}.items():
+        (here / link).symlink_to(target)
     before = sorted(here.iterdir())
     assert re.search(message, run(command, exit_code=2, listed="\n").stderr)
     assert sorted(here.iterdir()) == before
@@ -176,17 +185,34 @@ def test_a_folder_that_cannot_be_written_to_is_noticed_first(here, monkeypatch):
         ("score broken.json new", "Error: broken.json is not a file that skgraphkde"),
         ("score model.skg new broken.json", r"broken.json cannot be read as node-link JSON \("),
         ("score model.skg new broken.json -o old.csv --force", "broken.json cannot be read"),
+        (
+            "learn model.skg long.csv -o a.skg",
+            "Error: long.csv, line 2: a cell has more than 131072",
+        ),
     ],
 )
 def test_input_that_cannot_be_used(here, command, message):
     (here / "old.csv").write_text("kept")
     (here / "broken.json").write_text("{")
+    (here / "long.csv").write_text(f"graph,verdict\nnew/00.graphml,{'x' * 140_000}\n")
     before = sorted(here.iterdir())
     *stages, error = run(command, exit_code=1).stderr.splitlines()
     assert re.search(message, error)
     assert all(re.fullmatch(r"Reading|Fitting (1 graph|\d+ graphs)", stage) for stage in stages)
     assert sorted(here.iterdir()) == before  # also nothing half written
     assert (here / "old.csv").read_text() == "kept"
+
+
+@pytest.mark.parametrize("output", ["", "-o a.csv"])
+def test_a_full_disk_is_an_error_that_names_the_file(here, monkeypatch, output):
+    def fail(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(*((click, "echo") if not output else (os, "replace")), fail)
+    *_, error = run(f"score model.skg new {output}", exit_code=1).stderr.splitlines()
+    expected = "No space left on device (make it possible to write there, or give another path)"
+    assert error == f"Error: [Errno 28] {expected}: '{output[3:] or 'standard output'}'"
+    assert not (here / "a.csv").exists()
 
 
 def test_names_make_no_lines(here):

@@ -20,7 +20,7 @@ from skgraphkde.graphs.files import (
     node_link_graphs,
     read_batch,
 )
-from skgraphkde.graphs.files.tables import typed_columns
+from skgraphkde.graphs.files.tables import read_cells, typed_columns
 from tests.conftest import random_graphs, refused, warned, with_data
 from tests.datasets.test_datasets import tu_files, write_zip
 
@@ -882,7 +882,11 @@ BROKEN = [
         "row 2: column 3 has no name: .*; put quotes around cells with ','",
     ),
     ({"a.csv": "source,target\na,\n"}, "row 2: 'target' is empty"),
-    ({"a.csv": 'source,target\n"a,b\n'}, "a quote is not closed"),
+    ({"a.csv": 'source,target\n"a,b\n'}, r"a\.csv: a quote is not closed"),
+    (
+        {"a.csv": f"source,target,note\na,b,{'x' * 140_000}\n"},
+        r"a\.csv, line 2: a cell has more than 131072 characters: leave its column out",
+    ),
     ({"a.csv": ""}, r"cannot be read as an edge list \(is empty: leave it out\)"),
     ({"a.csv": "source,target\n"}, "a.csv has no nodes: leave it out"),
     ({"a.csv": "source,target,x\na,b,NaN\n"}, r"edge \('a', 'b'\): the edge attribute 'x' is nan"),
@@ -1118,6 +1122,12 @@ def test_a_file_of_a_zip_is_named(tmp_path):
     content = zipped(path, **{"a.csv": "source,target\na,b\n"})
     path.write_bytes(content.replace(b"\na,b", b"\na,c"))
     refused(r"a.zip/a.csv is damaged \(Bad CRC", read_batch, find_files([path]))
+
+
+def test_a_line_may_be_longer_than_a_cell(tmp_path):
+    names = [f"{i:080}" for i in range(2000)]
+    (tmp_path / "a.csv").write_text(";".join(names))
+    assert [*read_cells(tmp_path / "a.csv")] == names
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import csv
 import io
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
@@ -210,10 +211,16 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
     separator = options.get("separator") or (said[1] if said else _separator(text))
     style: Any = {"quotechar": "'" if text.startswith("'") else '"', "skipinitialspace": True}
     lines = io.StringIO(text, newline="")
+    reader = csv.reader(lines, delimiter=separator, strict=True, **style)
     try:  # tuples, as a garbage collector goes through lists again and again
-        rows = list(map(tuple, csv.reader(lines, delimiter=separator, strict=True, **style)))
+        rows = list(map(tuple, reader))
     except csv.Error as error:
-        raise ValueError(
+        if "limit" in str(error):
+            raise UnreadableError(
+                f"{path}, line {reader.line_num}: a cell has more than {csv.field_size_limit()} "
+                "characters: leave its column out, or close the quote that it begins with, if any"
+            ) from error
+        raise UnreadableError(
             f"{path}: a quote is not closed, or there is text after one that closes: write a quote "
             "in a cell as two"
         ) from error
@@ -254,10 +261,11 @@ def _decoded(path: AnyPath, content: bytes, encoding: str | None) -> str:
 
 def _separator(text: str) -> str:
     """The separator that gives each of the first rows the most cells; a blank if no other does."""
-    n_cells = {}
+    n_cells = dict.fromkeys(SEPARATORS, 0)
     for mark in SEPARATORS:
         rows = islice(csv.reader(io.StringIO(text, newline=""), delimiter=mark), 100)
-        n_cells[mark] = min((len(row) for row in rows if row), default=0)
+        with suppress(csv.Error):  # of a long line that is one cell, if this is not its separator
+            n_cells[mark] = min((len(row) for row in rows if row), default=0)
     best = max(SEPARATORS[:-1], key=lambda mark: n_cells[mark])
     return max(best, " ", key=lambda mark: n_cells[mark]) if n_cells[best] < 2 else best
 
