@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import json
 import os
 import secrets
 from collections.abc import Iterator, Sequence
@@ -10,7 +12,7 @@ from contextvars import ContextVar
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any
-from zipfile import ZIP_DEFLATED, is_zipfile
+from zipfile import ZIP_DEFLATED, ZipFile, is_zipfile
 
 from skgraphkde._utils import warn
 from skgraphkde._version import __version__
@@ -148,8 +150,8 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
     ImportError
         If the encoder needs torch, which is not installed.
     skgraphkde.InvalidFileError
-        If the file is damaged, is not a detector, or contains a class that is not trusted. It is a
-        ValueError.
+        If the file is damaged, is not a detector, was written by a newer skops, or contains a class
+        that is not trusted. It is a ValueError.
 
     Examples
     --------
@@ -185,6 +187,7 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
         detector = loaded["detector"]
         detector.get_params()
         attrgetter("schema_", "training_graphs_", "verdicts_", "offset_")(detector)
+        detector.check_loaded()
     except UntrustedTypesFoundException as error:
         found = skops.io.get_untrusted_types(data=contents)
         unknown = sorted({*found} - TRUSTED - {*trusted})
@@ -198,6 +201,7 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
             f"{path} needs {error.name}, which is not installed: pip install 'skgraphkde[gcn]'"
         ) from error
     except Exception as error:  # of the zip, of skops, or of a class: whatever the damage makes
+        _check_protocol(path, contents)
         raise InvalidFileError(
             f"{path} is damaged, of another version, or contains no detector ({error}): use "
             "another copy of the file, or fit and save again"
@@ -210,6 +214,25 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
             f"skgraphkde=={written_by}"
         )
     return detector
+
+
+def _check_protocol(path: Path, contents: bytes) -> None:
+    """Raise an InvalidFileError if a newer skops wrote the file, in a format that this lacks."""
+    import skops
+    from skops.io._protocol import PROTOCOL
+
+    try:
+        with ZipFile(io.BytesIO(contents)) as file:
+            schema = json.loads(file.read("schema.json"))
+        protocol, writer = schema["protocol"], schema["_skops_version"]
+        is_newer = protocol > PROTOCOL
+    except Exception:  # it is damaged
+        return
+    if is_newer:
+        raise InvalidFileError(
+            f"skops {writer} wrote {path} in version {protocol} of its format, and this is skops "
+            f"{skops.__version__}, which reads versions up to {PROTOCOL}: pip install -U skops"
+        )
 
 
 @contextlib.contextmanager

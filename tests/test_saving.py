@@ -1,5 +1,6 @@
 """Files of fitted detectors: what is saved comes back, and files that are none are refused."""
 
+import contextlib
 import copy
 import datetime
 import errno
@@ -241,16 +242,23 @@ def test_files_without_a_detector_are_refused(path, kind):
         skgraphkde.load(path)
 
 
-@pytest.mark.parametrize("name", ["schema", "verbose", "schema_", "verdicts_", "calibration_"])
-def test_a_file_that_lacks_a_field_is_refused(fitted, path, name):
-    fitted.save(path)
+@contextlib.contextmanager
+def changed(path):
+    """The tree of objects of a file, which can be changed."""
     with zipfile.ZipFile(path) as file:
         contents = {name: file.read(name) for name in file.namelist()}
     state = json.loads(contents["schema.json"])
-    del state["content"]["detector"]["content"]["content"][name]
+    yield state
     with zipfile.ZipFile(path, "w") as file:
         for member, content in (contents | {"schema.json": json.dumps(state)}).items():
             file.writestr(member, content)
+
+
+@pytest.mark.parametrize("name", ["schema", "verbose", "schema_", "verdicts_", "calibration_"])
+def test_a_file_that_lacks_a_field_is_refused(fitted, path, name):
+    fitted.save(path)
+    with changed(path) as state:
+        del state["content"]["detector"]["content"]["content"][name]
     with pytest.raises(InvalidFileError, match=f"{name}.*: use another copy"):
         skgraphkde.load(path)
 
@@ -273,6 +281,90 @@ def test_damaged_files_are_refused(fitted, path):
         np.testing.assert_array_equal(  # what was changed is no content
             loaded.score_samples(PLAIN[1]), fitted.score_samples(PLAIN[1])
         )
+
+
+def test_a_file_of_a_newer_skops_says_so(fitted, path):
+    fitted.save(path)
+    with changed(path) as state:
+        state |= {"protocol": 99, "_skops_version": "7.8"}
+    message = f"skops 7.8 wrote .*detector.skg in version 99 .* this is skops {skops.__version__},"
+    with pytest.raises(InvalidFileError, match=f"^{message}.* up to .*pip install"):
+        skgraphkde.load(path)
+
+
+def test_a_file_calls_no_method(fitted, path):
+    """As of any object could be had with skops 0.11, and from there, code could run."""
+    fitted.save(path)
+    with changed(path) as state:
+        content = state["content"]["detector"]["content"]["content"]
+        own = content["model_"]["content"]["content"]["embedding"]["content"]["content"]["features"]
+        content["other"] = {
+            **{name: own[name] for name in ("__class__", "__module__")},
+            **{"__loader__": "MethodNode", "content": {"obj": own, "func": "validate"}},
+        }
+        keys = state["content"]["detector"]["content"]["key_types"]["content"]
+        keys.append(keys[0])
+    with pytest.raises(InvalidFileError, match=r"contains skgraphkde\.features\..*\.validate"):
+        skgraphkde.load(path)
+
+
+class Spy:
+    """Calls are counted, of any method."""
+
+    n_calls = 0
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        Spy.n_calls += 1
+        return self
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        ("", "embedding"),
+        ("", "references"),
+        ("", "categories"),
+        ("embedding", "features"),
+        ("embedding", "encoder"),
+        ("views.0", "distance_"),
+    ],
+)
+def test_what_is_called_is_of_its_class(path, owner, name):
+    detector = GraphKDEDetector(views=["density"], encoder=GCN(hidden_dim=4)).fit(PLAIN[0])
+    of = detector.model_
+    for part in owner.split("."):
+        of = of[int(part)] if part.isdigit() else getattr(of, part) if part else of
+    setattr(of, name, Spy())
+    detector.save(path)
+    Spy.n_calls = 0
+    with pytest.raises(InvalidFileError, match="a Spy in place of a "):
+        skgraphkde.load(path, trusted=["tests.test_saving.Spy"])
+    assert Spy.n_calls == 0
+
+
+def test_an_encoder_is_built_by_its_class():
+    detector = GraphKDEDetector(views=["density"], encoder=GCN(hidden_dim=4)).fit(PLAIN[0])
+    detector.model_.encoder.specification = Spy()
+    pickled, Spy.n_calls = pickle.dumps(detector), 0
+    with pytest.raises(TypeError, match="a Spy in place of a TorchEncoder"):
+        pickle.loads(pickled)
+    assert Spy.n_calls == 0
+
+
+@pytest.mark.parametrize("wrong", [-7, 2**31 - 2])
+def test_a_damaged_file_is_refused_before_loops_read_where_it_says(path, wrong):
+    detector = GraphKDEDetector(views=["density", "tanimoto"]).fit(PLAIN[0])
+    views = detector.model_.views
+    for matrix in (detector.training_graphs_.adjacency, views[1].counts_.counts):
+        copied, right = copy.deepcopy(detector), matrix.indices
+        matrix.indices = np.where(np.arange(len(right)) % 5, right, wrong).astype(right.dtype)
+        detector.save(path)
+        matrix.indices = right
+        with pytest.raises(InvalidFileError, match=r"damaged.*\(indices of \w+\): use another"):
+            skgraphkde.load(path)
+        assert_same(detector, copied, PLAIN[1])
 
 
 def test_not_a_file_is_an_os_error(tmp_path, fitted):

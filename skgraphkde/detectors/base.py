@@ -24,8 +24,10 @@ from skgraphkde.calibration import (
     discoveries,
     finite,
 )
+from skgraphkde.detectors.checks import check_arrays
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
+from skgraphkde.graphs.arrays import freeze
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import KnownGraphs
 from skgraphkde.graphs.naming import listed
@@ -621,15 +623,13 @@ class BaseGraphDetector(OutlierMixin, Specification):
 
     def _freeze(self) -> None:
         """Make fitted arrays read-only; files and pickles hold arrays that can be written to."""
-        found, seen = [x for name, x in vars(self).items() if name.endswith("_")], set[int]()
-        while found:
-            x = found.pop()
-            if isinstance(x, np.ndarray):
-                x.flags.writeable = False
-            elif id(x) not in seen and not isinstance(x, type):
-                seen.add(id(x))
-                held = x if isinstance(x, dict) else getattr(x, "__dict__", {})
-                found += x if isinstance(x, list | tuple) else held.values()
+        freeze([x for name, x in vars(self).items() if name.endswith("_")])
+
+    def check_loaded(self) -> None:
+        """Raise an error, of any class, if what a file holds does not fit together."""
+        check_arrays(self)
+        finite(self._checked_scores(self.training_graphs_[:1]))  # what else must fit
+        self._freeze()
 
     def save(self, path: str | os.PathLike) -> None:
         """Save the fitted detector to a file that :func:`skgraphkde.load` reads.

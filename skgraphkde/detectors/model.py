@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from skgraphkde.combination import (
 from skgraphkde.distances.base import FittedDistance
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.features import NodeFeatures
+from skgraphkde.graphs.arrays import freeze
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import isomorphism_classes, sample_by_content
 from skgraphkde.graphs.problems import called
@@ -27,7 +29,7 @@ from skgraphkde.graphs.schema import PARTS
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.propagation import Encoder
 from skgraphkde.views.anomalies import ITSELF, Confirmed
-from skgraphkde.views.base import Context, View
+from skgraphkde.views.base import Clouds, Context, View
 from skgraphkde.views.categories import CategoryCounts
 from skgraphkde.views.embedding import Embedding
 from skgraphkde.views.structure import Statistics
@@ -75,7 +77,8 @@ class GraphModel:
     embedding : Embedding
         The fitted `features`, the `encoder`, and the views that are densities.
     clouds : dict of Density -> DiscreteMeasures
-        Clouds of the references, by density. Files and pickles omit them.
+        Clouds of the references, by density. Files and pickles omit them, and do not compute them
+        before what they hold is checked.
     view_weights : ndarray of shape (n_views,)
         Weights of the views' log p-values in the score, see
         :func:`~skgraphkde.combination.view_weights`, or those that were learned.
@@ -107,10 +110,13 @@ class GraphModel:
         # Clouds are larger than all else, and follow from it.
         return {name: value for name, value in vars(self).items() if name != "clouds"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
+    @cached_property
+    def clouds(self) -> Clouds:
+        """Clouds of points of the references, for each density."""
         flows = self.embedding.flows(self.references)
-        self.clouds = self.embedding.of_references(self.references, flows)
+        clouds = self.embedding.of_references(self.references, flows)
+        freeze([clouds])
+        return clouds
 
     @property
     def view_names(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -158,6 +158,26 @@ def frozen(array: Any, dtype: Any = None) -> Any:
     view = np.asarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
+
+
+def held_by(objects: Iterable[Any]) -> Iterator[Any]:
+    """Generate some objects and all that they hold, each once; not what arrays hold."""
+    found, seen = list(objects), set[int]()
+    while found:
+        x = found.pop()
+        if id(x) in seen or isinstance(x, type):
+            continue
+        seen.add(id(x))
+        yield x
+        held = x if isinstance(x, dict) else getattr(x, "__dict__", {})
+        found += x if isinstance(x, list | tuple) else held.values()
+
+
+def freeze(objects: Iterable[Any]) -> None:
+    """Make all arrays read-only that some objects hold."""
+    for x in held_by(objects):
+        if isinstance(x, np.ndarray):
+            x.flags.writeable = False
 
 
 def sorted_labels(labels: set[Hashable]) -> tuple[Hashable, ...]:

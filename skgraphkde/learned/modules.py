@@ -161,6 +161,8 @@ class EncoderModule(nn.Module, FittedEncoder):
     def __setstate__(self, state: dict[str, Any]) -> None:
         weights = state.pop("weights")
         specification = state["specification"]
+        if not isinstance(specification, TorchEncoder):  # of a file, it may be anything
+            raise TypeError(f"a {type(specification).__name__} in place of a TorchEncoder")
         built = specification._built(state["in_dim"], state["n_relations"], 0)
         vars(self).update(vars(built))
         self.load_state_dict({name: torch.as_tensor(x) for name, x in weights.items()})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -129,28 +130,38 @@ class NeighborhoodCounts:
 
     Attributes
     ----------
-    counts, columns : csr_array of int
-        Numbers of nodes with each color, by reference and by color.
-    column_sets : csr_array of int
-        References that have each color.
-    totals, n_kinds : ndarray of shape (n_references,), int
-        Of each reference, the number of nodes times the number of radii, and that of colors.
+    counts : csr_array of int
+        Numbers of nodes with each color, by reference.
     """
 
     def __init__(self, references: GraphBatch, neighborhoods: Neighborhoods) -> None:
         numbers = neighborhoods.numbers(references)
         graph = np.tile(references.graph_of_node, len(numbers))
         shape = len(references), int(numbers.max()) + 1
-        self.__setstate__({"counts": count_pairs(graph, numbers.ravel(), shape)})
+        self.counts = count_pairs(graph, numbers.ravel(), shape)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"counts": self.counts}  # from which the rest follows
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.counts = state["counts"]
-        self.columns = self.counts.T.tocsr()
-        self.column_sets = as_sets(self.columns)
-        self.totals, self.n_kinds = self.counts.sum(axis=1), np.diff(self.counts.indptr)
+    @cached_property
+    def columns(self) -> sp.csr_array:
+        """Numbers of nodes with each color, by color."""
+        return self.counts.T.tocsr()
+
+    @cached_property
+    def column_sets(self) -> sp.csr_array:
+        """References that have each color."""
+        return as_sets(self.columns)
+
+    @cached_property
+    def totals(self) -> np.ndarray:
+        """The number of nodes of each reference, times the number of radii."""
+        return self.counts.sum(axis=1)
+
+    @cached_property
+    def n_kinds(self) -> np.ndarray:
+        """The number of colors of each reference."""
+        return np.diff(self.counts.indptr)
 
     def in_common(
         self, graphs: GraphBatch, numbers: np.ndarray, columns: sp.csr_array
@@ -172,7 +183,7 @@ class NeighborhoodCounts:
         n_kinds : ndarray of shape (n_graphs,)
             Number of distinct neighborhoods of each graph.
         """
-        shared, n_kinds = np.zeros((len(graphs), len(self.n_kinds))), np.zeros(len(graphs))
+        shared, n_kinds = np.zeros((len(graphs), columns.shape[1])), np.zeros(len(graphs))
         # Read-only also during fit, so that it is compiled once.
         known = (frozen(x) for x in (columns.indptr, columns.indices, columns.data))
         _add_common(numbers, graphs.node_ptr, *known, shared, n_kinds)
