@@ -71,6 +71,8 @@ def check_arrays(detector: Any) -> None:
         index = detector.calibration_index_
         arrays.append(Expected("training_scores_", detector.training_scores_, (n,)))
         arrays.append(Expected("calibration_index_", index, (n,), -1, len(scores) - 1, WHOLE))
+    known = detector.verdicts_[detector.calibration_graphs_]
+    arrays.append(Expected("verdicts_ of calibration_graphs_", known, scores.shape, 0, 1))
     for x in arrays:
         x.check("the detector")
     for held in held_by([detector]):
@@ -181,6 +183,7 @@ def _(x: Embedding, n: int) -> Iterator[Expected]:
 @expected.register
 def _(x: LogPValues, n: int) -> Iterator[Expected]:
     yield Expected("_sorted", x._sorted, np.shape(x.scores))
+    yield Expected("tail", np.array([x._scale, x._tail, x._first]), (3,))
 
 
 @expected.register

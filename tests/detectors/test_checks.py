@@ -51,6 +51,7 @@ DAMAGE = [
     (GRAPHS, "edge_attributes", lambda x: x.astype(str)),
     (GRAPHS, "graph_labels", put(0, 5)),
     ("", "verdicts_", put(0, 3)),
+    ("", "verdicts_", put(0, -1)),
     ("", "training_scores_", shorter),
     ("", "calibration_index_", put(0, 20)),
     ("calibration_", "graphs", put(0, 20)),
@@ -60,6 +61,7 @@ DAMAGE = [
     ("model_", "training_scores", lambda x: x[:-1]),
     ("model_", "view_weights", shorter),
     ("model_.log_p_values.0", "scores", shorter),
+    ("model_.log_p_values.0", "_tail", lambda x: np.nan),
     ("model_.encoder", "means", shorter),
     ("model_.views.0", "logits_", shorter),
     (f"{NOVELTY}.neighborhoods_.table", "owners", put(0, 20)),
@@ -106,5 +108,5 @@ def test_arrays_that_do_not_fit_are_found(fitted, owner, name, change):
         fields[table] = of._replace(**{name: wrong})
     else:
         vars(of)[name] = wrong
-    with pytest.raises((ValueError, TypeError)):
+    with pytest.raises((IndexError, TypeError, ValueError)):
         check_arrays(detector)
