@@ -306,7 +306,8 @@ def test_a_sequence_is_drawn_in_rows_and_dots_stand_for_what_is_left_out():
     (dots,) = [text.xy for text in ax.texts if text.get_text() == "…"]
     assert list(dots) not in points.tolist()
     graph.add_edge(98, 0)
-    assert not set(range(5)) & set(np.asarray(nodes_of(drawn(graph)).get_offsets())[:, 0])  # a ring
+    ring = np.asarray(nodes_of(drawn(graph)).get_offsets())
+    assert len(set(ring[:, 0])) > 5  # in no columns
 
 
 # -- molecules -------------------------------------------------------------------------------------
