@@ -9,11 +9,19 @@ from scipy.stats import hypergeom, poisson
 from skgraphkde.graphs.arrays import codes_in, with_data
 from skgraphkde.graphs.batch import GraphBatch, is_spatial
 from skgraphkde.graphs.random_walks import return_probabilities
-from skgraphkde.graphs.refinement import hash64, hash_rows, messages, quantize, refined
+from skgraphkde.graphs.refinement import (
+    Messages,
+    hash64,
+    hash_rows,
+    messages,
+    quantize,
+    refine_to_the_end,
+    refined,
+)
 from skgraphkde.graphs.schema import PARTS
 
-# Graphs that agree up to so many edges around each node look the same; most differ up to three.
-N_ROUNDS, FEW_ROUNDS = 16, 3
+# After so many rounds of refinement most graphs differ that ever will.
+FEW_ROUNDS = 3
 # Bits of a double that single precision lacks.
 SINGLE_PRECISION_BITS = 29
 # Probabilities that differ by less are equal: sums in another order do. It is irrational, so that
@@ -31,9 +39,9 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
     """The first graph that looks the same as each one, in whatever order of the nodes.
 
     Two graphs look the same if refinement (Weisfeiler and Leman, 1968) gives their nodes the same
-    colors. Colors begin with the data of the nodes and with short random walks, which tell regular
-    graphs apart, and pass along edges with the data of these. Numbers and weights count in single
-    precision.
+    colors, after however many rounds. Colors begin with the data of the nodes and with short random
+    walks, which tell regular graphs apart, and pass along edges with the data of these. Numbers and
+    weights count in single precision.
 
     Parameters
     ----------
@@ -51,25 +59,33 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
         some = batch[repeated]
         unweighted = with_data(some.adjacency, np.ones(some.adjacency.nnz))
         walks = return_probabilities(some.replace(adjacency=unweighted))
-        of_walks = hash_rows(np.rint(walks / WALK_UNIT))
-        hashes[repeated] = _hash_graphs(some, N_ROUNDS, of_walks)
+        colors, passed = _data_of_nodes(some, hash_rows(np.rint(walks / WALK_UNIT)))
+        hashes[repeated] = _hash_of_graphs(some, refine_to_the_end(colors, passed))
     _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
     return first[inverse]
 
 
-def _hash_graphs(batch: GraphBatch, n_rounds: int, of_walks: np.ndarray | int = 0) -> np.ndarray:
-    """Hash of each graph after some rounds of refinement, shape (n_graphs,).
+def _hash_graphs(batch: GraphBatch, n_rounds: int) -> np.ndarray:
+    """Hash of each graph after some rounds of refinement, shape (n_graphs,)."""
+    *_, colors = refined(*_data_of_nodes(batch), n_rounds)
+    return _hash_of_graphs(batch, colors)
 
-    Colors begin with hashes of the data of nodes and of their walks.
-    """
+
+def _data_of_nodes(
+    batch: GraphBatch, of_walks: np.ndarray | int = 0
+) -> tuple[np.ndarray, list[Messages]]:
+    """Colors of nodes by their data and their walks, and along what refinement passes them."""
     A, arcs = batch.adjacency, None
     colors = hash64(hash_data(batch.n_nodes, batch.labels, batch.attributes) + of_walks)
     if batch.edge_labels is not None or batch.edge_attributes is not None or (A.data != 1).any():
         weights = A.data[:, np.newaxis]
         arcs = hash_data(A.nnz, batch.edge_labels, batch.edge_attributes, weights)
-    for after_round in refined(colors, messages(batch, arcs, weighted=False), n_rounds):
-        colors = after_round
-    hashes = np.add.reduceat(hash64(colors), batch.node_ptr[:-1])  # modulo 2^64
+    return colors, messages(batch, arcs, weighted=False)
+
+
+def _hash_of_graphs(batch: GraphBatch, colors: np.ndarray) -> np.ndarray:
+    """Hash of each graph by the colors of its nodes and its own data, shape (n_graphs,)."""
+    hashes = np.add.reduceat(hash64(colors.astype(np.uint64)), batch.node_ptr[:-1])  # modulo 2^64
     return hashes + hash_data(len(batch), batch.graph_labels, batch.graph_attributes)
 
 
@@ -151,7 +167,7 @@ def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
 class KnownGraphs:
     """Graphs that were fitted, to notice if they are given again.
 
-    Graphs look alike here if few rounds of refinement do not tell them apart.
+    These are copies of new ones, see :func:`kinds_of`; hashes say which of them may be.
 
     Parameters
     ----------
@@ -169,20 +185,34 @@ class KnownGraphs:
     def __init__(self, graphs: GraphBatch, sample: np.ndarray) -> None:
         self._vocabularies = {part: graphs.data(part).names for part in PARTS}
         self._is_spatial = None if graphs.attributes is None else is_spatial(graphs)
-        hashes = self._hashes(graphs)
-        self._hashes_of_known = np.unique(hashes)
-        _, of_sample, counts = np.unique(hashes[sample], return_inverse=True, return_counts=True)
+        graphs = self._without_coordinates(graphs)
+        kinds = isomorphism_classes(graphs)
+        _, of_sample, counts = np.unique(kinds[sample], return_inverse=True, return_counts=True)
         self._n, self.n_repeated = len(sample), int((counts[of_sample] > 1).sum())
+        self._distinct = graphs[np.unique(kinds)]
+        self._hashes_of_distinct = self._hashes(self._distinct)
+
+    def _without_coordinates(self, graphs: GraphBatch) -> GraphBatch:
+        if self._is_spatial is None:
+            return graphs
+        attributes = np.where(self._is_spatial, 0.0, np.asarray(graphs.attributes))
+        return graphs.replace(attributes=attributes, schema=graphs.schema)
 
     def _hashes(self, graphs: GraphBatch) -> np.ndarray:
+        """Hash of each graph, which does not depend on the others."""
         changes = {}
         for part, prefix in PARTS.items():
             labels, names, _ = graphs.data(part)
             if labels is not None:
                 changes[f"{prefix}labels"] = codes_in(names, self._vocabularies[part])[labels]
-        if self._is_spatial is not None:
-            changes["attributes"] = np.where(self._is_spatial, 0.0, np.asarray(graphs.attributes))
-        return _hash_graphs(graphs.replace(**changes, schema=graphs.schema), FEW_ROUNDS)
+        graphs = graphs.replace(**changes, schema=graphs.schema)
+        hashes = np.empty(len(graphs), dtype=np.uint64)
+        # Weights are no part of the hash where all are 1.
+        is_weighted = np.bincount(graphs.graph_of_arc, graphs.adjacency.data != 1, len(graphs)) > 0
+        for some in (np.flatnonzero(is_weighted), np.flatnonzero(~is_weighted)):
+            if len(some):
+                hashes[some] = _hash_graphs(graphs[some], FEW_ROUNDS)
+        return hashes
 
     def contain(self, graphs: GraphBatch) -> np.ndarray:
         """Mark graphs that look like a known one.
@@ -196,7 +226,15 @@ class KnownGraphs:
         -------
         ndarray of shape (n_graphs,), bool
         """
-        return np.isin(self._hashes(graphs), self._hashes_of_known)
+        graphs = self._without_coordinates(graphs)
+        hashes = self._hashes(graphs)
+        is_known = np.isin(hashes, self._hashes_of_distinct)
+        some = np.flatnonzero(is_known)
+        if len(some):
+            known = self._distinct[np.isin(self._hashes_of_distinct, hashes[some])]
+            kinds = isomorphism_classes(GraphBatch.concatenate([known, graphs[some]]))
+            is_known[some] = kinds[len(known) :] < len(known)
+        return is_known
 
     def exceed_chance(self, n_known: int, n: int) -> bool:
         """True if so many known ones among n graphs mean that graphs are given again.

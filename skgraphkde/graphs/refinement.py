@@ -22,7 +22,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from skgraphkde._utils import elementwise
-from skgraphkde.graphs.arrays import codes_in, with_data
+from skgraphkde.graphs.arrays import codes_in, offsets, ranges, with_data
 from skgraphkde.graphs.batch import GraphBatch
 
 # Categories that are told apart; the others are one.
@@ -268,6 +268,70 @@ def refined(
             new += totals[indptr[1:]] - totals[indptr[:-1]]
         colors = hash64(new)
         yield colors
+
+
+def refine_to_the_end(colors: np.ndarray, messages: Sequence[Messages]) -> np.ndarray:
+    """Refine colors until no two nodes of one color see different colors.
+
+    That takes as many rounds as the colors are steps apart, thousands in a long path. So each round
+    looks only at the nodes next to those that have just got a new color (Hopcroft, 1971).
+
+    Parameters
+    ----------
+    colors : ndarray of shape (n_nodes,), uint64
+    messages : sequence of Messages
+        See :func:`messages`.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,), int
+        A number for each color, which means nothing to other batches.
+    """
+    _, color = factorize(colors)
+    n = len(color)
+    n_colors = color.max() + 1
+    sizes = np.bincount(color, minlength=n)
+    hearers, first_arc, keys = _by_teller(messages)
+    heard = np.zeros(n, dtype=np.uint64)
+    new = np.arange(n)  # nodes that have just got their color
+    while len(new):
+        start, stop = first_arc[new], first_arc[new + 1]
+        arcs = ranges(start, stop)
+        told = hash64(hash64(color[new].astype(np.uint64)).repeat(stop - start) + keys[arcs])
+        np.add.at(heard, hearers[arcs], told)  # modulo 2^64
+        reached = pd.unique(hearers[arcs])
+        before = color[reached]
+        seen = hash64(hash64(before.astype(np.uint64)) + heard[reached])
+        heard[reached] = 0
+        # Nodes of a color that heard the same are a part of it. Those that heard nothing keep the
+        # color; if there are none, the largest part does, so that most nodes rest.
+        _, one, part, n_in_part = np.unique(seen, True, True, True)
+        old = before[one]
+        order = np.argsort(-n_in_part, kind="stable")
+        _, first, whole = np.unique(old[order], True, True)
+        have_all_heard = np.bincount(whole, n_in_part[order]) == sizes[old[order[first]]]
+        is_new = np.ones(len(one), dtype=bool)
+        is_new[order[first[have_all_heard]]] = False
+        number = old.copy()
+        number[is_new] = n_colors + np.arange(is_new.sum())
+        n_colors += is_new.sum()
+        np.subtract.at(sizes, old[is_new], n_in_part[is_new])
+        sizes[number[is_new]] = n_in_part[is_new]
+        is_moved = is_new[part]
+        new = reached[is_moved]
+        color[new] = number[part[is_moved]]
+    return color
+
+
+def _by_teller(messages: Sequence[Messages]) -> Messages:
+    """All arcs by the node that tells its color, where `messages` has them by the node it tells."""
+    n = len(messages[0].indptr) - 1
+    tellers = np.concatenate([passed.indices for passed in messages])
+    hearers = [np.arange(n).repeat(np.diff(passed.indptr)) for passed in messages]
+    keys = [np.broadcast_to(passed.keys, len(passed.indices)) for passed in messages]
+    order = np.argsort(tellers, kind="stable")
+    first_arc = offsets(np.bincount(tellers, minlength=n))
+    return Messages(np.concatenate(hearers)[order], first_arc, np.concatenate(keys)[order])
 
 
 def hash_rows(columns: np.ndarray) -> np.ndarray:

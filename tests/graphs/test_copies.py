@@ -25,6 +25,8 @@ from tests.conftest import permuted, random_graphs, refused, warned, with_data
 from tests.detectors.test_base import EdgeCount
 from tests.graphs.test_refinement import WEIGHTED, typed_graphs
 
+CYCLES = [(5 * k + i, 5 * k + (i + 1) % 5) for k in (0, 1) for i in range(5)]
+
 
 @given(st.integers(0, 10**6))
 def test_copies_are_isomorphic_graphs(seed):
@@ -86,6 +88,59 @@ def test_copies_in_single_precision():
 def test_walks_tell_regular_graphs_apart():
     graphs = [nx.circular_ladder_graph(3), nx.complete_bipartite_graph(3, 3)]
     assert isomorphism_classes(read_graphs(graphs)).tolist() == [0, 1]
+
+
+def chain(marks, n=120):
+    """Steps in one order, of which few are not like the others."""
+    activities = [marks.get(i, "wait") for i in range(n)]
+    return with_data(nx.path_graph(n, nx.DiGraph), {"label": activities})
+
+
+def test_graphs_that_differ_far_apart_are_no_copies():
+    """Wherever copies are looked for; refinement takes as many rounds as the steps are apart."""
+    one, other = ({40: x, 80: y} for x, y in (("sign", "pay"), ("pay", "sign")))
+    batch = read_graphs([chain(one), chain(other)] * 2)
+    assert isomorphism_classes(batch).tolist() == [0, 1, 0, 1]
+    assert [kinds.tolist() for kinds in kinds_of(batch[:1], batch[1:])] == [[0], [1, 0, 1]]
+    known = KnownGraphs(batch[[0, 2]], np.arange(2))
+    assert known.contain(batch).tolist() == [True, False, True, False]
+    assert known.n_repeated == 2
+    assert KnownGraphs(batch[:2], np.arange(2)).n_repeated == 0
+
+
+def test_a_usual_graph_is_not_the_same_as_an_anomaly_with_another_order():
+    usual = [chain({40 + i % 7: "sign", 80 + i // 7: "pay"}) for i in range(40)]
+    odd = chain({40: "pay", 80: "sign"})
+    detector = GraphKDEDetector(random_state=0).fit([*usual, odd], verdicts=[0] * 40 + [-1])
+    assert detector.predict([odd, usual[0]]).tolist() == [-1, 1]
+
+
+@given(st.integers(0, 10**6))
+def test_trees_are_copies_if_they_are_isomorphic(seed):
+    """Long arms at a few places of a chain: nothing near a node tells them apart."""
+    rng, trees = np.random.RandomState(seed), []
+    for _ in range(6):
+        tree = nx.path_graph(160)
+        for i, place in enumerate(rng.choice([40, 79, 80, 119], 2)):
+            nx.add_path(tree, [place, *range(160 + 40 * i, 200 + 40 * i)])
+        trees.append(tree)
+    alike = nx.isomorphism.tree_isomorphism
+    first = [next(i for i, x in enumerate(trees) if alike(x, y)) for y in trees]
+    batch = permuted(read_graphs(trees), seed)
+    assert isomorphism_classes(batch).tolist() == first
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([(i, (i + 1) % 10) for i in range(10)], [*CYCLES]),
+        ([(i, (i + 1) % 10) for i in range(10)] + [(0, 5)], [*CYCLES, (0, 5)]),
+    ],
+    ids=["a ring of ten, two of five", "decalin, bicyclopentyl"],
+)
+def test_rings_of_five_nodes_or_more_are_not_seen(one, other):
+    """What the user guide says of refinement and walks; a category of ring bonds helps."""
+    assert isomorphism_classes(read_graphs([nx.Graph(one), nx.Graph(other)])).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -257,6 +312,18 @@ def test_a_category_that_no_known_graph_has_makes_a_graph_new():
     known, new = (with_data(nx.path_graph(3), {"label": label}) for label in "CB")
     found = KnownGraphs(read_graphs([known] * 2), np.arange(2)).contain(read_graphs([new]))
     assert found.tolist() == [False]
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (1.0, 2.0), (2.0, 3.0)])
+def test_known_graphs_are_found_whatever_the_weights_of_the_others(weights):
+    graphs = [with_data(nx.path_graph(4), None, {"w": w}) for w in weights]
+    batches = [read_graphs([graph], schema=WEIGHTED) for graph in graphs]
+    both = GraphBatch.concatenate(batches)
+    assert KnownGraphs(both, np.arange(2)).contain(batches[0]).tolist() == [True]
+    assert KnownGraphs(batches[0], np.arange(1)).contain(both).tolist() == [
+        True,
+        weights[0] == weights[1],
+    ]
 
 
 def slow_chance(n_known, n_repeated, n_known_graphs, n):

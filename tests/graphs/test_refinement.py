@@ -14,6 +14,7 @@ from skgraphkde.graphs.refinement import (
     hash64,
     hash_rows,
     messages,
+    refine_to_the_end,
     refined,
     relations,
 )
@@ -111,6 +112,45 @@ def test_colors_tell_apart_what_looks_different_and_nothing_else(weighted, direc
     actual = refined(hash64(batch.labels.astype(np.uint64)), passed, 3)
     for round_slow, round_fast in zip(expected, actual, strict=True):
         assert partition(round_slow) == partition(round_fast.tolist())
+
+
+def long_graphs(seed, *, directed, multi):
+    """Chains of which few nodes and edges differ, far apart, and a ring of chains."""
+    graphs, rng = typed_graphs(2, seed, directed=directed, multi=multi), np.random.RandomState(seed)
+    for _ in range(4):
+        graph = nx.path_graph(40, type(graphs[0]))
+        with_data(graph, {"label": "C"}, {"label": "a", "w": 1.0, "x": 0.5})
+        for node in rng.choice([3, 18, 22, 36], 2):
+            graph.nodes[node]["label"] = "N"
+        if rng.rand() < 0.3:
+            graph.add_edge(39, 0, label="b", w=1.0, x=0.5)
+        graphs.append(graph)
+    return graphs
+
+
+def refine_slowly(graph):
+    """Refine numbers of colors round by round, until there are no more of them."""
+    colors, n_before = nx.get_node_attributes(graph, "label"), 0
+    edges = {u: edges_at(graph, u) for u in graph}
+    while len(set(colors.values())) > n_before:
+        n_before = len(set(colors.values()))
+        seen = {
+            u: (colors[u], *sorted((way, label, w, colors[v]) for way, v, label, w in edges[u]))
+            for u in graph
+        }
+        number = {x: i for i, x in enumerate(dict.fromkeys(seen.values()))}
+        colors = {u: number[x] for u, x in seen.items()}
+    return list(colors.values())
+
+
+@pytest.mark.parametrize(("directed", "multi"), KINDS)
+@given(st.integers(0, 10**6))
+def test_refinement_to_the_end_stops_where_no_round_changes_anything(directed, multi, seed):
+    graphs = long_graphs(seed, directed=directed, multi=multi)
+    batch = read_graphs(graphs, schema=WEIGHTED)
+    passed = messages(batch, batch.edge_labels, weighted=True)[: 2 if directed else 1]
+    colors = refine_to_the_end(hash64(batch.labels.astype(np.uint64)), passed)
+    assert partition(refine_slowly(nx.disjoint_union_all(graphs))) == partition(colors.tolist())
 
 
 def test_undirected_graphs_without_categories_have_no_relations():
