@@ -138,7 +138,7 @@ class Confirmed(View):
         away = metric.away(rows, known)
         away[FROM_SIZE] *= not away[0]
         said: dict[int, str] = {}
-        for j in np.argsort(-away, kind="stable"):
+        for j in np.argsort(-away.round(9), kind="stable"):  # rounding decides on no order
             if not away[j] > away.max() / 2 or len(said) == MOST_SHARED:
                 break
             mean = statistics.subjects[j]  # which is plainer than a deviation
