@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import warn
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.copies import has_excess_duplicates, kinds_of
+from skgraphkde.graphs.copies import has_excess_duplicates, kinds_but_for_rounding
 from skgraphkde.specification import Specification
 
 
@@ -45,7 +45,7 @@ class Calibration(Specification):
         """
         if self.copies == "apart":
             return np.arange(len(graphs))
-        (canonical_index,) = kinds_of(graphs)
+        canonical_index = kinds_but_for_rounding(graphs)
         if self.copies == "together":
             return canonical_index
         n_copies = np.unique(canonical_index, return_counts=True)[1]
@@ -66,12 +66,13 @@ class LeaveOneOut(Calibration):
     Parameters
     ----------
     copies : {"auto", "together", "apart"}, default="auto"
-        Weight of training graphs that are equal up to the order of their nodes. With "together",
-        each group of copies counts once, in the density and in the calibration. With "apart", each
-        copy counts, which is right if new graphs repeat the training graphs as often as the
-        training graphs repeat each other (small molecules do). "auto" is "apart" unless there are
-        more copies than chance explains: many graphs that occur twice, and few or none that occur
-        three times. Chance explains a sample with replacement: use "together" for it.
+        Weight of training graphs that are equal up to the order of their nodes and the rounding of
+        their numbers. With "together", each group of copies counts once, in the density and in the
+        calibration. With "apart", each copy counts, which is right if new graphs repeat the
+        training graphs as often as the training graphs repeat each other (small molecules do).
+        "auto" is "apart" unless there are more copies than chance explains: many graphs that occur
+        twice, and few or none that occur three times. Chance explains a sample with replacement:
+        use "together" for it.
 
     Examples
     --------

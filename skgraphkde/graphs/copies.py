@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 from scipy.stats import hypergeom, poisson
 
-from skgraphkde.graphs.arrays import codes_in, with_data
+from skgraphkde.graphs.arrays import LARGEST, ROUNDING, codes_in, offsets, ranges, with_data
 from skgraphkde.graphs.batch import GraphBatch, is_spatial
 from skgraphkde.graphs.random_walks import return_probabilities
 from skgraphkde.graphs.refinement import (
@@ -27,6 +32,12 @@ SINGLE_PRECISION_BITS = 29
 # Probabilities that differ by less are equal: sums in another order do. It is irrational, so that
 # no fraction lies halfway between its multiples.
 WALK_UNIT = np.pi * 1e-10
+# Numbers were rounded if they differ by no more, in units of a typical deviation, and so many times
+# more from the numbers of all other graphs. Among points on a line, the first neighbor is so much
+# nearer than the next one by chance once in a hundred.
+ROUNDED, APART = 2e-2, 50
+# A graph may be there with numbers rounded in fewer ways.
+N_NEIGHBORS = 8
 # Copies exceed chance if graphs come k + 1 times as seldom as they do with less than this
 # probability, for k = 2 and for larger k, numbers of graphs being 1.5 standard errors too large or
 # too small. If all graphs are equally common, that is so by chance in one list of a hundred.
@@ -158,10 +169,153 @@ def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
     batches = [known, *others]
     graphs = GraphBatch.concatenate(batches)
     if graphs.attributes is not None:
-        attributes = np.where(is_spatial(known), 0.0, graphs.attributes)
-        graphs = graphs.replace(attributes=attributes, schema=graphs.schema)
+        graphs = _without_coordinates(graphs, is_spatial(known))
     kinds = isomorphism_classes(graphs)
     return np.split(kinds, np.cumsum([len(batch) for batch in batches])[:-1])
+
+
+def _without_coordinates(graphs: GraphBatch, are_coordinates: np.ndarray) -> GraphBatch:
+    attributes = np.where(are_coordinates, 0.0, np.asarray(graphs.attributes))
+    return graphs.replace(attributes=attributes, schema=graphs.schema)
+
+
+# -- numbers that were rounded ---------------------------------------------------------------------
+
+
+def kinds_but_for_rounding(graphs: GraphBatch) -> np.ndarray:
+    """Number graphs so that copies have the same number, also if their numbers were rounded.
+
+    A graph is near its copy, wherever the borders of rounding are, and far from all others. So
+    graphs with the same structure and categories are compared by their sorted numbers; near ones
+    form a cluster, in which refinement finds the copies. Where distinct graphs are close to each
+    other, as many with one number each are, none is a copy of its neighbor.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,), int
+        The position of the first copy.
+    """
+    (kinds,) = kinds_of(graphs)
+    distinct, place = np.unique(kinds, return_inverse=True)
+    if graphs.attributes is not None:
+        graphs = _without_coordinates(graphs, is_spatial(graphs))
+    some = _with_numbers_in_units(graphs[distinct])
+    cluster, width = _clusters(some)
+    near = np.flatnonzero(np.bincount(cluster)[cluster] > 1)
+    if len(near):
+        some, cluster = some[near], cluster[near]
+        changes = {}
+        for part, prefix in PARTS.items():
+            numbers = some.data(part).numbers
+            if numbers is not None:
+                changes[f"{prefix}attributes"] = _joined(numbers, cluster[some.owner(part)], width)
+        joined = isomorphism_classes(some.replace(**changes, schema=some.schema))
+        distinct[near] = distinct[near[joined]]
+    return distinct[place]
+
+
+def _with_numbers_in_units(graphs: GraphBatch) -> GraphBatch:
+    """Graphs with numbers in units of typical deviations, and weights as a number of edges."""
+    A, changes = graphs.adjacency, {}
+    for part, prefix in PARTS.items():
+        numbers = graphs.data(part).numbers
+        if part == "edge" and (A.data != 1).any():
+            weights = A.data[:, np.newaxis]
+            numbers = weights if numbers is None else np.hstack([numbers, weights])
+        if numbers is not None:
+            changes[f"{prefix}attributes"] = _in_units(numbers)
+    unweighted = with_data(A, np.ones(A.nnz))
+    return graphs.replace(adjacency=unweighted, **changes, schema=graphs.schema)
+
+
+def _in_units(numbers: np.ndarray) -> np.ndarray:
+    """Columns in units of their median deviation from the median, without those that equal it.
+
+    Far away from it, units grow as the numbers do: there, digits are rounded, not decimals.
+    """
+    result = np.full(numbers.shape, np.nan)
+    for j, column in enumerate(numbers.T):
+        given = column[~np.isnan(column)]
+        if len(given):
+            center = np.median(given)
+            deviations = np.abs(given - center)
+            deviations = deviations[deviations > ROUNDING * abs(center)]
+            unit = np.median(deviations) if len(deviations) else 1.0
+            result[:, j] = np.arcsinh((column - center) / max(unit, 1 / LARGEST))
+    return result
+
+
+def _clusters(graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
+    """The cluster of each graph, and the largest distance between neighbors in each one."""
+    n, missing, tables = len(graphs), {}, []
+    sums, counts = np.zeros((2, n))
+    for part, prefix in PARTS.items():
+        numbers, owner = graphs.data(part).numbers, graphs.owner(part)
+        if numbers is None:
+            continue
+        missing[f"{prefix}attributes"] = np.isnan(numbers)
+        orders = [np.lexsort((column, owner)) for column in numbers.T]
+        columns = [column[order] for column, order in zip(numbers.T, orders, strict=True)]
+        table, n_rows = np.nan_to_num(np.column_stack(columns)), np.bincount(owner, minlength=n)
+        tables.append((table, offsets(n_rows)))
+        sums += np.bincount(owner, table.sum(axis=1), n)
+        counts += n_rows * table.shape[1]
+    pairs, distances = [np.zeros((2, 0), dtype=np.intp)], [np.zeros(0)]
+    if tables:
+        structure = _hash_graphs(graphs.replace(**missing, schema=graphs.schema), FEW_ROUNDS)
+        for alike in _with_near_values(structure, sums / np.maximum(counts, 1)):
+            rows = [table[ranges(first[alike], first[alike + 1])] for table, first in tables]
+            i, j, distance = _neighbors(np.hstack([x.reshape(len(alike), -1) for x in rows]))
+            pairs.append(alike[np.array([i, j])])
+            distances.append(distance)
+    (i, j), distance = np.hstack(pairs), np.concatenate(distances)
+    links = sp.coo_array((np.ones(len(i)), (i, j)), shape=(n, n))
+    n_clusters, cluster = connected_components(links, directed=False)
+    width = np.zeros(n_clusters)
+    np.maximum.at(width, cluster[i], distance)
+    return cluster, width
+
+
+def _with_near_values(groups: np.ndarray, values: np.ndarray) -> Iterable[np.ndarray]:
+    """The indices of each group in which two values, of graphs their means, are near each other."""
+    order = np.lexsort((values, groups))
+    is_same, is_near = np.diff(groups[order]) == 0, np.diff(values[order]) < ROUNDED
+    some = np.flatnonzero(np.isin(groups, groups[order[1:][is_same & is_near]]))
+    return (
+        some[members] for members in pd.Series(groups[some]).groupby(groups[some]).indices.values()
+    )
+
+
+def _neighbors(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs of points that are near each other and far from all others, and their distances."""
+    tree, k = cKDTree(points), min(len(points), N_NEIGHBORS + 1)
+    nearest = tree.query(points, 2, p=np.inf, distance_upper_bound=ROUNDED)[0][:, 1]
+    some = np.flatnonzero(np.isfinite(nearest))
+    bound = APART * ROUNDED
+    distances, others = tree.query(points[some], k, p=np.inf, distance_upper_bound=bound)
+    # How far the next one is; that after the last of several is not known.
+    after = np.full(len(some), np.inf if k == len(points) else 0.0)
+    following = np.column_stack([distances[:, 1:], after])
+    is_end = (distances < ROUNDED) & (following > 0) & (following >= APART * distances)
+    n_near = np.where(is_end, np.arange(1, k + 1), 0).max(axis=1, initial=0)
+    i, at = np.nonzero(np.arange(k) < n_near[:, np.newaxis])
+    return some[i], others[i, at], distances[i, at]
+
+
+def _joined(numbers: np.ndarray, cluster: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """Numbers the groups of near numbers in each column; no group is of two clusters."""
+    result = np.full(numbers.shape, np.nan)
+    for j, column in enumerate(numbers.T):
+        order = np.lexsort((column, cluster))
+        gap = np.diff(column[order], prepend=np.nan)  # neither of the first number nor next to NaN
+        is_same = gap <= width[cluster[order]] + ROUNDING
+        is_same[1:] &= cluster[order[1:]] == cluster[order[:-1]]
+        result[order, j] = np.cumsum(~is_same)
+    return np.where(np.isnan(numbers), np.nan, result)
 
 
 class KnownGraphs:
@@ -195,8 +349,7 @@ class KnownGraphs:
     def _without_coordinates(self, graphs: GraphBatch) -> GraphBatch:
         if self._is_spatial is None:
             return graphs
-        attributes = np.where(self._is_spatial, 0.0, np.asarray(graphs.attributes))
-        return graphs.replace(attributes=attributes, schema=graphs.schema)
+        return _without_coordinates(graphs, self._is_spatial)
 
     def _hashes(self, graphs: GraphBatch) -> np.ndarray:
         """Hash of each graph, which does not depend on the others."""

@@ -18,8 +18,10 @@ from skgraphkde.graphs.copies import (
     KnownGraphs,
     has_excess_duplicates,
     isomorphism_classes,
+    kinds_but_for_rounding,
     kinds_of,
 )
+from skgraphkde.graphs.schema import PARTS
 from skgraphkde.monitoring import DriftMonitor
 from tests.conftest import permuted, random_graphs, refused, warned, with_data
 from tests.detectors.test_base import EdgeCount
@@ -83,6 +85,65 @@ def test_copies_in_single_precision():
     batch = read_graphs(graphs + copies, schema=schema)
     batch = GraphBatch.concatenate([batch[:30], permuted(batch[30:], 0)])
     assert isomorphism_classes(batch).tolist() == [*range(30), *range(30)]
+
+
+# -- numbers that were rounded ---------------------------------------------------------------------
+
+
+def with_numbers(batch, part, numbers):
+    if part != "weight":
+        prefix = PARTS[part]
+        return batch.replace(**{f"{prefix}attributes": numbers}, schema=batch.schema)
+    adjacency = batch.adjacency.copy()
+    adjacency.data = np.abs(numbers[:, 0])
+    return batch.replace(adjacency=adjacency)
+
+
+@pytest.mark.parametrize(
+    ("part", "fewest_decimals"), [("node", 2), ("edge", 2), ("graph", 3), ("weight", 3)]
+)
+def test_copies_whose_numbers_were_rounded(part, fewest_decimals):
+    """Lists of graphs of one structure and of several, scales, decimals; one is given thrice."""
+    trees = [nx.random_labeled_tree(n, seed=n) for n in range(7, 11)]
+    batch = read_graphs([nx.DiGraph(graph) for graph in [nx.path_graph(8)] * 4 + trees])
+    n_rows = len(batch.owner("edge" if part == "weight" else part))
+    for seed in range(50):
+        rng = np.random.RandomState(seed)
+        numbers, scale = rng.standard_normal((n_rows, 6)), 10 ** rng.uniform(-6, 6)
+        if seed % 3 == 0:
+            numbers = np.exp(numbers)
+        decimals = [rng.randint(fewest_decimals, 7), *([7] if seed == 0 else [])]
+        lists = [numbers, *(numbers.round(n) for n in decimals)]
+        batches = [with_numbers(batch, part, scale * x) for x in lists]
+        both = GraphBatch.concatenate([batches[0], *(permuted(x, seed) for x in batches[1:])])
+        assert kinds_but_for_rounding(both).tolist() == [*range(8)] * len(lists)
+
+
+def test_numbers_in_another_order_were_not_rounded():
+    rings = [nx.cycle_graph(8) for _ in range(4)]
+    values = np.random.RandomState(0).standard_normal(8)
+    other = values[[1, 0, *range(2, 8)]]
+    for ring, x in zip(rings, (values, other, values.round(4), other.round(4)), strict=True):
+        with_data(ring, {"x": x.tolist()})
+    assert kinds_but_for_rounding(read_graphs(rings)).tolist() == [0, 1, 0, 1]
+
+
+def test_graphs_as_close_to_each_other_as_to_copies_are_distinct():
+    """Chains of neighbors are no copies, wherever they lie; what is nearer than these, is one."""
+    values = np.linspace(0, 1, 2000)
+    drawn = np.random.RandomState(0).uniform(size=2000)
+    for x, n_distinct in (
+        (values, 2000),
+        (np.append(values, values + 1e-6), 2000),
+        (np.append(values, values + 1e-4), 4000),
+    ):
+        batch = read_graphs([nx.empty_graph(1)] * len(x))
+        batch = batch.replace(graph_attributes=x[:, np.newaxis])
+        assert len(np.unique(kinds_but_for_rounding(batch))) == n_distinct
+    batch = batch[:2000].replace(graph_attributes=drawn[:, np.newaxis])
+    n_copies = np.unique(kinds_but_for_rounding(batch), return_counts=True)[1]
+    assert len(n_copies) > 1950  # by chance one in a hundred is near another and far from all else
+    assert not has_excess_duplicates(n_copies)
 
 
 def test_walks_tell_regular_graphs_apart():
@@ -221,6 +282,26 @@ def test_false_alarms_among_fresh_graphs(molecules, share, calibration):
         assert [said in str(x.message) for x in caught] == [True] * (share > 0.2)
         rates.append((detector.predict(molecules[order[60:]]) == -1).mean())
     assert 0.05 <= np.mean(rates) <= 0.15
+
+
+@pytest.mark.parametrize("decimals", [2, 4])
+def test_false_alarms_among_fresh_graphs_of_a_list_that_was_rounded(decimals):
+    """Without treatment all are flagged."""
+    rng = np.random.RandomState(0)
+    trees = [nx.random_labeled_tree(rng.randint(6, 14), seed=i) for i in range(150)]
+    for tree in trees:
+        with_data(tree, {"x": lambda _: rng.standard_normal()})
+    rounded = [
+        with_data(tree.copy(), {"x": [round(x, decimals) for _, x in tree.nodes.data("x")]})
+        for tree in trees[:50]
+    ]
+    detector = warned(
+        "50 of 100 training graphs are copies",
+        GraphKDEDetector(random_state=0).fit,
+        trees[:50] + rounded,
+    )
+    assert len(detector.calibration_scores_) == 50
+    assert 0.02 <= (detector.predict(trees[50:]) == -1).mean() <= 0.2
 
 
 def test_copies_of_one_graph():
