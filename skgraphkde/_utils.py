@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn import get_config
+from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 from tqdm.auto import tqdm
 
@@ -50,17 +51,32 @@ def blocks(costs: np.ndarray) -> list[slice]:
 
 
 @cache
-def _threadpools() -> ThreadpoolController:
-    return ThreadpoolController()
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
 
 
-def one_blas_thread() -> AbstractContextManager:
-    """Context in which matrix products take one thread.
+_sets_the_limit = Lock()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Context in which matrix products take one thread, those of scikit-learn included.
 
     Threads that share products of a few hundred rows wait for each other. Where other processes
     take the cores, they wait thirty times as long as one thread takes.
+
+    The limit is one for all threads of the process. If two set it at once, the later one would
+    restore the limit of the earlier one. So one at a time sets it, and scikit-learn does not.
     """
-    return _threadpools().limit(limits=1, user_api="blas")
+    with config_context(enable_cython_pairwise_dist=False):  # for this thread
+        if not _sets_the_limit.acquire(blocking=False):
+            yield
+            return
+        try:
+            with _blas().limit(limits=1):
+                yield
+        finally:
+            _sets_the_limit.release()
 
 
 # The bar of the stage that runs, if it has one.

@@ -1,11 +1,23 @@
-"""Many fits and scorings at once, and in children that are forked, which have no threads."""
+"""Many fits and scorings at once, and in children that are forked, which have no threads.
+
+None of them leaves a limit on threads that was not there.
+"""
 
 import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
+import networkx as nx
+import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
+
+from skgraphkde import GraphKDEDetector
+from skgraphkde._utils import _blas, one_blas_thread
+from skgraphkde.explanation import results
+from tests.conftest import spied, with_data
 
 PROGRAM = """
 import json, os, sys, threading
@@ -136,6 +148,70 @@ def run(program, *arguments, **environment):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
+
+
+def blas_threads():
+    """The numbers of threads of all libraries of BLAS."""
+    return [x["num_threads"] for x in threadpool_info() if x["user_api"] == "blas"]
+
+
+def in_a_thread(function, *arguments, **options):
+    """Call a function in a thread that ends: threadpoolctl lets the first that lives set limits."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, *arguments, **options).result()
+
+
+@pytest.fixture
+def two_threads():
+    """Two threads of BLAS, whatever the machine and the environment."""
+    limits = in_a_thread(threadpool_limits, 2, user_api="blas")
+    yield [2] * len(blas_threads())
+    in_a_thread(limits.restore_original_limits)
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_of_threads_at_once_one_sets_the_limit(two_threads, last):
+    inside = [one_blas_thread(), one_blas_thread()]
+    with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
+        threads = list(zip((first, second), inside, strict=True))
+        for thread, context in threads:
+            thread.submit(context.__enter__).result()
+            assert blas_threads() == [1] * len(two_threads)
+        for thread, context in threads if last else threads[::-1]:
+            thread.submit(context.__exit__, None, None, None).result()
+        assert blas_threads() == two_threads
+
+
+def test_an_error_restores_the_limit(two_threads):
+    def fail():
+        with one_blas_thread(), one_blas_thread():
+            raise KeyError(max(blas_threads()))
+
+    for _ in range(2):
+        with pytest.raises(KeyError, match="1"):
+            in_a_thread(fail)
+        assert blas_threads() == two_threads
+
+
+def test_calls_at_once_leave_no_limit(two_threads):
+    graphs = [nx.gnp_random_graph(60, 0.1, seed=seed) for seed in range(40)]
+    detector = GraphKDEDetector(views="density", random_state=0).fit(graphs[:30])
+    alone = detector.score_samples(graphs[30:])
+    with ThreadPoolExecutor(4) as pool:
+        at_once = list(pool.map(detector.score_samples, [graphs[30:]] * 8))
+    assert blas_threads() == two_threads
+    np.testing.assert_array_equal(at_once, [alone] * 8)
+
+
+def test_scikit_learn_sets_no_limit(monkeypatch):
+    """It would restore what it has found, which may be a limit of another thread."""
+    calls = spied(monkeypatch, ThreadpoolController, "limit")
+    rng, graphs = np.random.RandomState(0), []
+    for i in range(60):
+        graph = nx.cycle_graph(6 + i % 5)
+        graphs.append(with_data(graph, {"feature": lambda _: rng.standard_normal(20).tolist()}))
+    results(GraphKDEDetector(schema="all", random_state=0).fit(graphs))
+    assert {controller for (controller,) in calls} == {_blas()}
 
 
 @pytest.mark.slow

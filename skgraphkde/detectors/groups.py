@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.cluster import HDBSCAN
 from sklearn.neighbors import NearestNeighbors
 
-from skgraphkde._utils import progress
+from skgraphkde._utils import one_blas_thread, progress
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
@@ -223,7 +223,8 @@ def _clusters(points: np.ndarray, largest: int) -> Iterator[tuple[float, np.ndar
     n_near = largest + 5
     if len(points) <= n_near:
         return
-    near, index = NearestNeighbors(n_neighbors=n_near).fit(points).kneighbors(points)
+    with one_blas_thread():
+        near, index = NearestNeighbors(n_neighbors=n_near).fit(points).kneighbors(points)
     for smallest in progress(CLUSTERS):
         clusters = HDBSCAN(
             min_cluster_size=smallest, min_samples=1, cluster_selection_method="leaf", copy=True

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 from torch import nn
 
-from skgraphkde._utils import progress
+from skgraphkde._utils import one_blas_thread, progress
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.graphs.batch import GraphBatch
@@ -86,7 +86,9 @@ def train(
     featurized = [embedding.featurized(twin) for twin in twins]
     trainer = Trainer(embedding, embedding.featurized(graphs), featurized, options, rng)
     # Blocks of a few hundred points: threads would wait for each other longer than they work.
-    with threadpool_limits(1):
+    # OpenMP, which torch takes, has a limit for each thread of Python.
+    openmp = ThreadpoolController().select(user_api="openmp")
+    with one_blas_thread(), openmp.limit(limits=1):
         return trainer.train()
 
 

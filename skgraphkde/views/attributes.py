@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from scipy.spatial import cKDTree
 from sklearn.metrics import pairwise_distances_argmin
 
+from skgraphkde._utils import one_blas_thread
 from skgraphkde.graphs.arrays import ROUNDING
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import hash_data
@@ -610,7 +611,8 @@ class NumberPoints:
             some = codes == code
             if points.shape[1] > MOST_COLUMNS_OF_TREE:
                 known = self.points[self.codes == code]
-                nearest = known[pairwise_distances_argmin(points[some], known)]
+                with one_blas_thread():
+                    nearest = known[pairwise_distances_argmin(points[some], known)]
                 found[some] = np.linalg.norm(points[some] - nearest, axis=1)
             else:
                 found[some] = self._trees[code].query(points[some])[0]
