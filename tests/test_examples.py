@@ -2,6 +2,7 @@
 
 import importlib.util
 import itertools
+import json
 import warnings
 from pathlib import Path
 
@@ -25,6 +26,7 @@ def example(name):
     return module
 
 
+@pytest.mark.filterwarnings("ignore:node categories that fit did not see")
 def test_the_service(tmp_path, monkeypatch):
     for package in ("fastapi", "httpx"):
         pytest.importorskip(package, reason=f"{package} is not installed")
@@ -46,14 +48,37 @@ def test_the_service(tmp_path, monkeypatch):
             assert found == pytest.approx(table[name].tolist(), rel=1e-9)
         assert {row["verdict"] for row in rows} == {1, -1}
         assert [row["reason"] is None for row in rows] == table["reason"].isna().tolist()
-        without_label = {"nodes": [{"id": 0}], "edges": []}
-        for bad, message in (
-            ({"edges": []}, "graph 1 is not in node-link JSON (KeyError: 'nodes')"),
-            (without_label, "graph 1 has no node attribute 'label'"),
-        ):
-            answer = client.post("/score", json=[documents[0], bad])
+        stranger = {**documents[0], "edges": [{"source": 0, "target": "nobody"}]}
+        bad = {
+            "a graph has no list": {"edges": []},
+            "graph 1 has no node attribute 'label'": {"nodes": [{"id": 0}], "edges": []},
+            "'b' is no node and no edge": {**documents[0], "nodes": ["b"]},
+            "ends at 'nobody', a node that is not listed": stranger,
+            "these are 2 graphs: send each by itself": documents[:2],
+            'a graph has no list "nodes"': None,
+        }
+        for message, document in bad.items():
+            answer = client.post("/score", json=[documents[0], document, documents[1], document])
+            assert answer.status_code == 200
+            first, wrong, second, last = answer.json()
+            assert [first["score"], second["score"]] == pytest.approx(table["score"][:2], rel=1e-9)
+            assert [first["name"], second["name"]] == [0, 2]
+            assert [*wrong] == [*last] == ["error"]
+            assert wrong["error"].startswith("graph 1")
+            assert message in wrong["error"]
+            assert last["error"] == wrong["error"].replace("graph 1", "graph 3")
+        # Names, values and texts that JSON or UTF-8 cannot hold.
+        odd = {"nodes": [{"id": "\ud800", "label": "\ud800"}], "edges": []}
+        odd["graph"] = {"name": float("nan")}
+        content = json.dumps([documents[0], odd, {**odd, "graph": {"name": "\ud800"}}, {}])
+        found = client.post("/score", content=content, headers={"Content-Type": "application/json"})
+        assert [row.get("name", "bad") for row in found.json()] == [0, 1, "\\ud800", "bad"]
+        for body in (documents[0], None, "text"):
+            answer = client.post("/score", json=body)
             assert answer.status_code == 422
-            assert answer.json()["detail"].startswith(message)
+            assert answer.json()["detail"].startswith("the body is no list: send [graph, ...]")
+        assert client.post("/score", content=b"{").status_code == 422
+        assert client.post("/score", json=[]).json() == []
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from skgraphkde.graphs.files.common import (
     numbered,
     without_places,
 )
+from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.schema import GraphSchema
 
 EDGES = ("edges", "links", "relationships")
@@ -43,7 +44,11 @@ def parse_json(text: str | bytes, schema: GraphSchema) -> Graphs:
         The names of what is read.
     """
     found = documents(text)
-    content: Any = found[0] if len(found) == 1 else found
+    return graphs_of(found[0] if len(found) == 1 else found, schema)
+
+
+def graphs_of(content: Any, schema: GraphSchema) -> Graphs:
+    """The graphs of a parsed text, as :func:`parse_json`."""
     may_be_names = isinstance(content, dict) and content and content.keys().isdisjoint(EDGES)
     if may_be_names and all(map(_is_edge_list, content.values())):
         return [(f"#{name}", _graph(x, schema)) for name, x in content.items()]
@@ -91,7 +96,8 @@ def _graph(document: Any, schema: GraphSchema) -> nx.Graph:
         joined.append((source, target, edge, is_one_way))
     listed = [(x, without_places(node, schema)) for x, node in zip(ids, nodes, strict=True)]
     # graphology says so in its options, vis.js at each edge, and Neo4j nowhere.
-    is_directed = content.get("options", {}).get("type", "undirected") != "undirected"
+    options = content.get("options")
+    is_directed = isinstance(options, dict) and options.get("type", "undirected") != "undirected"
     is_directed |= names in ENDS[2:] or has_arrows
     directed = content.get("directed", is_directed)
     if directed not in (True, False):
@@ -112,9 +118,10 @@ def _arrows(text: Any) -> set[str]:
 def _records(elements: Any, schema: GraphSchema) -> tuple[list[dict], list[dict]]:
     """The nodes and the edges, which are in two lists, or in one."""
     if isinstance(elements, list):
-        elements = [_record(x, schema) for x in elements]
+        elements = [_record(x, schema) for x in _objects(elements)]
         nodes = [x for x in elements if _end_names(x) is None]
         return nodes, [x for x in elements if _end_names(x) is not None]
+    elements = elements if isinstance(elements, dict) else {}
     nodes = elements.get("nodes")
     edges: Any = next((elements[name] for name in EDGES if name in elements), None)
     if _is_edge_list(edges):
@@ -123,9 +130,18 @@ def _records(elements: Any, schema: GraphSchema) -> tuple[list[dict], list[dict]
     for what, records in (('"nodes"', nodes), ('"edges" or "links"', edges)):
         if not isinstance(records, list):
             raise ValueError(f"a graph has no list {what}")
-        if not all(isinstance(record, dict) for record in records):
-            raise ValueError("nodes and edges must be objects with names and values")
+    nodes, edges = _objects(nodes), _objects(edges)
     return [_record(x, schema) for x in nodes], [_record(x, schema) for x in edges]
+
+
+def _objects(records: list) -> list[dict]:
+    """The nodes or edges, if each is an object."""
+    for record in records:
+        if not isinstance(record, dict):
+            raise ValueError(
+                f"{shown(repr(record))} is no node and no edge: write objects with names and values"
+            )
+    return records
 
 
 def _record(record: dict[str, Any], schema: GraphSchema) -> dict[str, Any]:
@@ -162,7 +178,7 @@ def _identified(nodes: list[dict], pairs: list[tuple]) -> tuple[list, list[tuple
     are_positions = ends <= set(range(len(nodes)))
     for name in IDS:
         if any(name in node for node in nodes):
-            ids = [_hashable(node.pop(name, i)) for i, node in enumerate(nodes)]
+            ids = [_id(node.pop(name, i)) for i, node in enumerate(nodes)]
             if are_positions and not any(str(x).isdigit() for x in ids):
                 pairs = [(ids[u], ids[v]) for u, v in pairs]
             return ids, pairs
@@ -171,6 +187,15 @@ def _identified(nodes: list[dict], pairs: list[tuple]) -> tuple[list, list[tuple
     return names if are_names else list(range(len(nodes))), pairs
 
 
+def _id(node: Any) -> Any:
+    """The id of a node, if it can be one."""
+    if node is None:
+        raise ValueError("a node has the id null: give a number or a text")
+    return _hashable(node)
+
+
 def _hashable(node: Any) -> Any:
     """JSON has lists where a node id is a tuple."""
+    if isinstance(node, dict):
+        raise ValueError(f"{shown(repr(node))} is no id of a node: give a number or a text")
     return tuple(map(_hashable, node)) if isinstance(node, list) else node

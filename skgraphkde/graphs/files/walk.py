@@ -35,7 +35,7 @@ from skgraphkde.graphs.files.common import (
 )
 from skgraphkde.graphs.files.csv import is_node_table, read_csv, table_beside
 from skgraphkde.graphs.files.gml import read_gml
-from skgraphkde.graphs.files.json import parse_json
+from skgraphkde.graphs.files.json import graphs_of, parse_json
 from skgraphkde.graphs.files.logs import SpanFiles, are_spans, read_spans, read_xes
 from skgraphkde.graphs.files.molecules import read_sdf, read_smi
 from skgraphkde.graphs.files.tables import (
@@ -568,13 +568,14 @@ def read_file(path: Source, schema: GraphSchema, options: Mapping[str, str]) -> 
     return _read_as(form, str(path), lambda: form.read(*arguments))
 
 
-def node_link_graphs(text: str | bytes) -> list[nx.Graph]:
+def node_link_graphs(content: Any) -> list[nx.Graph]:
     """The graphs of a text in node-link JSON, such as a request to a web service.
 
     Parameters
     ----------
-    text : str or bytes
-        What a file would contain: what ``networkx.node_link_data`` returns, or a list of that.
+    content : str, bytes, dict or list
+        What a file would contain: what ``networkx.node_link_data`` returns, or a list of that; or
+        what a parser of JSON makes of it.
 
     Returns
     -------
@@ -592,7 +593,9 @@ def node_link_graphs(text: str | bytes) -> list[nx.Graph]:
     >>> node_link_graphs('{"nodes": [{"id": "a"}, {"id": "b"}], "edges": []}')[0].nodes
     NodeView(('a', 'b'))
     """
-    graphs = _read_as(FORMATS[".json"], "the text", lambda: parse_json(text, GraphSchema()))
+    is_text = isinstance(content, str | bytes)
+    what, parse = ("the text", parse_json) if is_text else ("the document", graphs_of)
+    graphs = _read_as(FORMATS[".json"], what, lambda: parse(content, GraphSchema()))
     return [graph for _, graph in graphs]
 
 
