@@ -3,6 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from skgraphkde._torch import HAS_TORCH, needs_torch
 from skgraphkde._version import __version__
 
 if TYPE_CHECKING:
@@ -70,6 +71,10 @@ __all__ = [
     "report",
 ]
 
+_NEED_TORCH = ("GCN", "EncoderModule", "TorchEncoder")
+if not HAS_TORCH:  # so that `from skgraphkde import *` imports the others
+    __all__ = [name for name in __all__ if name not in _NEED_TORCH]
+
 # scikit-learn and numba take seconds to import. These are searched in this order.
 _ROOMS = (
     "graphs",
@@ -95,6 +100,8 @@ def __getattr__(name: str) -> Any:
             if hasattr(module, name):
                 globals()[name] = getattr(module, name)
                 return globals()[name]
+    if name in _NEED_TORCH:
+        raise needs_torch(name)
     raise AttributeError(f"module 'skgraphkde' has no attribute {name!r}")
 
 

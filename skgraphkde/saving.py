@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZipFile, is_zipfile
 
+from skgraphkde._torch import INSTALL
 from skgraphkde._utils import warn
 from skgraphkde._version import __version__
 
@@ -198,7 +199,7 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
         ) from error
     except ModuleNotFoundError as error:
         raise ImportError(
-            f"{path} needs {error.name}, which is not installed: pip install 'skgraphkde[gcn]'"
+            f"{path} needs {error.name}, which is not installed: {INSTALL}"
         ) from error
     except Exception as error:  # of the zip, of skops, or of a class: whatever the damage makes
         _check_protocol(path, contents)

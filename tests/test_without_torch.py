@@ -48,9 +48,19 @@ print(json.dumps([[x.tolist() for x in answers], loaded]))
 """
 
 WITHOUT = """
+import inspect
 import skgraphkde
+import skgraphkde.learned
+
+def import_name():
+    from skgraphkde import GCN
+
+def import_names():
+    from skgraphkde.learned import Twins, TorchMMD
+
 for what in (
-    lambda: skgraphkde.GCN(),
+    import_name,
+    import_names,
     lambda: skgraphkde.paper_settings(),
     lambda: GraphKDEDetector(training=skgraphkde.Contrastive()).fit(normal),
     lambda: load("gcn.skg"),
@@ -59,6 +69,23 @@ for what in (
         what()
     except ImportError as error:
         print(error)
+for name in ("TorchEncoder", "learned.TorchMMD"):
+    try:
+        eval(f"skgraphkde.{name}")
+    except AttributeError as error:
+        print(error)
+for module in (skgraphkde, skgraphkde.learned):
+    everything = {}
+    exec(f"from {module.__name__} import *", everything)
+    members = {name for name, _ in inspect.getmembers(module)}
+    assert {*module.__all__} <= members & everything.keys()
+    assert not hasattr(module, "GCN") and "GCN" not in dir(module)
+try:
+    from skgraphkde import Nothing
+except ImportError as error:
+    assert "cannot import name 'Nothing'" in str(error)
+help(skgraphkde)
+print("END OF HELP")
 """
 
 SHELL = """
@@ -79,7 +106,7 @@ COMMANDS = {
     "info updated.skg": 0,
     "fit normal -o other.skg --paper": 1,
 }
-INSTALL = "needs torch, which is not installed: pip install 'skgraphkde[gcn]'"
+INSTALL = "needs torch, which is not installed: pip install '.[gcn]' in a clone of skgraphkde"
 
 
 @pytest.fixture(scope="module")
@@ -126,8 +153,12 @@ def test_the_library_and_the_shell(absent, folder, expected):
         np.testing.assert_allclose(theirs, ours, rtol=1e-9)
     assert loaded == []
     if absent:
-        assert [INSTALL in error for error in lines[:4]] == [True] * 4, lines[:4]
-        for command, line in zip(COMMANDS, lines[4:], strict=True):
+        assert [INSTALL in error for error in lines[:7]] == [True] * 7, lines[:7]
+        end = lines.index("END OF HELP")
+        page = "\n".join(lines[7:end])
+        assert skgraphkde.__doc__.split("\n")[0] in page
+        assert " class GraphKDEDetector(" in page
+        for command, line in zip(COMMANDS, lines[end + 1 :], strict=True):
             exit_code, output = json.loads(line)
             assert exit_code == COMMANDS[command], (command, output)
         assert INSTALL in output

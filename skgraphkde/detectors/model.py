@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from skgraphkde import learned
 from skgraphkde._utils import during, progress
 from skgraphkde.calibration import finite
 from skgraphkde.combination import (
@@ -424,7 +423,11 @@ def fit_model(
         for density in embedding.densities:
             density.build(embedding.encoder.out_dim, n_points, references, rng)
     with during(*shares[1:3]):
-        history = {} if training is None else learned.train(training, embedding, graphs, rng)
+        history: dict[str, list] = {}
+        if training is not None:
+            from skgraphkde.learned import train  # imports torch
+
+            history = train(training, embedding, graphs, rng)
         embedding.encoder.prepare(flows)
     with during(*shares[2:4]):
         clouds = embedding.of_references(references, of_references)

@@ -6,6 +6,7 @@ torch is imported by what needs it: the network, and the training when it begins
 import importlib
 from typing import Any
 
+from skgraphkde._torch import HAS_TORCH, needs_torch
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.twins import SpectralEdges, Twins
 
@@ -27,17 +28,17 @@ __all__ = [
     "Twins",
     "train",
 ]
+if not HAS_TORCH:
+    __all__ = [name for name in __all__ if name not in _TORCH]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _TORCH:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        module = importlib.import_module(f"{__name__}.{_TORCH[name]}")
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise ImportError(
-            f"{name} needs torch, which is not installed: pip install 'skgraphkde[gcn]'"
-        ) from error
-    return getattr(module, name)
+    if not HAS_TORCH:
+        raise needs_torch(name)
+    return getattr(importlib.import_module(f"{__name__}.{_TORCH[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
