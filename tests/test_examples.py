@@ -81,13 +81,27 @@ def test_the_service(tmp_path, monkeypatch):
         assert client.post("/score", json=[]).json() == []
 
 
+def partitions():
+    """The example of Dask."""
+    for package in ("rdkit", "dask", "distributed"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    return example("partitions/molecules.py")
+
+
+def test_partitions_need_pyarrow_before_they_work(tmp_path, monkeypatch):
+    molecules = partitions()
+    monkeypatch.setattr(molecules, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="pip install pyarrow"):
+        molecules.find([tmp_path / "there_is_none.smi"], tmp_path / "scores", 40)
+    assert not (tmp_path / "scores").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*(seem to be training graphs|that fit did not see)")
 def test_partitions_have_the_numbers_of_one_list(tmp_path):
-    for package in ("rdkit", "distributed"):
-        pytest.importorskip(package, reason=f"{package} is not installed")
-    dask = pytest.importorskip("dask", reason="dask is not installed")
-    molecules = example("partitions/molecules.py")
+    molecules = partitions()
+    import dask
+
     chains = ["C" * n + end for n in range(1, 16) for end in ("O", "N", "Cl", "=O")]
     lines = [f"{text} M{i}" for i, text in enumerate([*chains, "C[Te]C", "[SiH3]C"])]
     j = lines.index(molecules.smallest(lines, 40)[0])  # a file that the sample holds whole

@@ -1,13 +1,14 @@
 """Find the odd molecules of files that are too many for one process, on a Dask cluster.
 
 Run it with ``OMP_NUM_THREADS=1 python molecules.py parts/*.smi -o scores --workers 2``, or with
-parts/*.parquet.
+parts/*.parquet. It needs ``pip install '.[molecules,parquet]' distributed``, in a clone.
 """
 
 import argparse
 import hashlib
 import heapq
 import resource
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,8 @@ def score(path: Path, detector: Any, known: dict[str, float], output: Path) -> i
 
 def find(paths: list[Path], output: Path, n_sample: int) -> int:
     """Fit on a sample of all partitions, score each of them, and return the number of odd ones."""
+    if find_spec("pyarrow") is None:  # before hours of work
+        raise ImportError("tables of scores are Parquet files: pip install pyarrow")
     if len({path.stem for path in paths}) < len(paths):
         raise ValueError("two partitions have the same name, as their tables would: rename one")
     output.mkdir(exist_ok=True)
