@@ -66,7 +66,7 @@ smoke:
 	build/smoke/bin/python -m pip install --quiet -c constraints.txt dist/*.whl
 	cd build/smoke && bin/python -I ../../tests/smoke.py
 
-# What a GPU does: training and scoring, beside the CPU, in docs/benchmarks/gpu.md.
+# What a GPU does: LGKDE on it, beside the CPU, in docs/benchmarks/gpu.md.
 gpu: $(VENV)/installed
 	$(BIN)/python -c "import torch; torch.cuda.is_available() or exit('torch sees no GPU: nothing was measured')"
 	$(BIN)/python -m pytest -q tests/learned/test_gpu.py

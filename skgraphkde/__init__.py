@@ -8,17 +8,15 @@ from skgraphkde._version import __version__
 
 if TYPE_CHECKING:
     from skgraphkde.calibration import LeaveOneOut, Split
-    from skgraphkde.detectors import BaseGraphDetector, GraphKDEDetector, paper_settings
+    from skgraphkde.detectors import BaseGraphDetector, GraphKDEDetector
     from skgraphkde.distances import MMD, Distance, FittedDistance
     from skgraphkde.features import NodeFeatures
     from skgraphkde.graphs import GraphBatch, GraphSchema, read_graphs, read_tables
     from skgraphkde.learned import (
         GCN,
-        Contrastive,
+        LGKDE,
         EncoderModule,
-        SpectralEdges,
         TorchEncoder,
-        Twins,
     )
     from skgraphkde.propagation import Encoder, FittedEncoder, Propagation
     from skgraphkde.reporting import report
@@ -37,9 +35,9 @@ if TYPE_CHECKING:
 __all__ = [
     "GCN",
     "KDE",
+    "LGKDE",
     "MMD",
     "BaseGraphDetector",
-    "Contrastive",
     "Density",
     "Distance",
     "Encoder",
@@ -56,22 +54,19 @@ __all__ = [
     "Novelty",
     "Numbers",
     "Propagation",
-    "SpectralEdges",
     "Split",
     "Statistics",
     "Tanimoto",
     "TorchEncoder",
-    "Twins",
     "View",
     "__version__",
     "load",
-    "paper_settings",
     "read_graphs",
     "read_tables",
     "report",
 ]
 
-_NEED_TORCH = ("GCN", "EncoderModule", "TorchEncoder")
+_NEED_TORCH = ("GCN", "LGKDE", "EncoderModule", "TorchEncoder")
 if not HAS_TORCH:  # so that `from skgraphkde import *` imports the others
     __all__ = [name for name in __all__ if name not in _NEED_TORCH]
 
@@ -83,9 +78,9 @@ _ROOMS = (
     "propagation",
     "distances",
     "views",
-    "learned",
     "calibration",
     "detectors",
+    "learned",
     "reporting",
 )
 _SUBMODULES = (*_ROOMS, "explanation", "monitoring", "model_selection", "plots", "datasets")

@@ -7,9 +7,8 @@ from sklearn.exceptions import NotFittedError
 
 import skgraphkde
 from skgraphkde import (
-    GCN,
+    LGKDE,
     BaseGraphDetector,
-    Contrastive,
     Density,
     FittedDistance,
     GraphKDEDetector,
@@ -20,7 +19,6 @@ from skgraphkde import (
     Split,
     Tanimoto,
     View,
-    paper_settings,
     read_graphs,
 )
 from skgraphkde.explanation import explain, nearest_references, node_contributions, results
@@ -163,7 +161,7 @@ VALUE_ERRORS = [
     ("the name", lambda: build(views=[("n", Novelty()), ("n", Tanimoto()), "density"]).validate()),
     ("the name", lambda: build(views=[("encoder", Novelty()), "density"]).validate()),
     ("the name", lambda: build(views=[("a__b", Novelty()), "density"]).validate()),
-    (r"code must be 'text' or 'released'\. Got 'mine'", lambda: paper_settings(code="mine")),
+    (r"code must be 'text' or 'released'\. Got 'mine'", lambda: LGKDE.published(code="mine")),
     # features
     ("non-empty selection", lambda: NodeFeatures(("label", "size")).fit(TRAIN)),
     ("non-empty selection", lambda: NodeFeatures(()).fit(TRAIN)),
@@ -198,10 +196,6 @@ VALUE_ERRORS = [
         lambda: of_cases(("density", "neighbors"), graph_categories="country"),
     ),
     (
-        r"the distance Sums has no gradients, .* use MMD\(\)",
-        lambda: build(encoder=GCN(4), views=Density(Sums()), training=Contrastive()).fit(TRAIN),
-    ),
-    (
         "torch does not find device='cuda:9'",
         lambda: build(views=Density(gpu.TorchMMD(device="cuda:9"))).fit(TRAIN),
     ),
@@ -213,7 +207,7 @@ OTHER_ERRORS = [
     (TypeError, SHAPE, lambda: squared([[0.0] * 25] * 24)),
     (TypeError, "^false_alarm_rate ", lambda: monitor("x")),
     (TypeError, "must be a fitted BaseGraphDetector, got 1", lambda: monitor(0.001, 1)),
-    (TypeError, "argument 'trainin'", lambda: GraphKDEDetector(**paper_settings(trainin=None))),
+    (TypeError, "argument 'trainin'", lambda: LGKDE.published(trainin=None)),
     (AttributeError, "has no attribute 'PAPER'", lambda: skgraphkde.PAPER),
     (NotImplementedError, "has no method _fit_batch", lambda: BaseGraphDetector().fit(TRAIN)),
     (NotImplementedError, r"View has no method fit\(references, context\)", lambda: beside(View())),

@@ -6,16 +6,16 @@ import types
 import networkx as nx
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from threadpoolctl import threadpool_limits
 
 pytest.importorskip("tabulate", reason="the benchmarks are not installed")
 
 from benchmarks import __main__ as command_line
-from benchmarks import harness, paper_protocol, render
+from benchmarks import gpu, harness, lgkde, paper_protocol, render
 from benchmarks.methods import DEEP, METHODS
 from benchmarks.paper_tables import MAKERS
-from skgraphkde import GCN, Contrastive, GraphKDEDetector, NodeFeatures, paper_settings
+from skgraphkde import LGKDE, NodeFeatures
 from skgraphkde.datasets import load_mutag
 from tests.estimator_checks import check_graph_detector
 
@@ -83,6 +83,23 @@ def test_figures_of_the_paper_say_where_they_stand(path):
     assert figures.iloc[:, 2:].select_dtypes("number").notna().any().all()
 
 
+def test_what_is_measured_on_a_card_runs_on_the_cpu(monkeypatch):
+    graphs = load_mutag().graphs
+    monkeypatch.setattr(gpu, "load", lambda dataset: graphs)
+    monkeypatch.setattr(gpu, "fold", lambda graphs, index: (graphs[:60], graphs[:10], None))
+    monkeypatch.setattr(gpu, "DEVICES", ("cpu", "cpu"))
+    row = gpu.measure("MUTAG", gpu.ONE_EPOCH)
+    assert (row["scores differ by"], row["distances differ by"]) == ("0", "0")
+
+
+def test_weights_that_are_learned_after_the_network_leave_the_network():
+    graphs = load_mutag().graphs[:20]
+    settings = {"hidden_dim": 4, "learn_encoder": True, "max_iter": 2, "random_state": 0}
+    both, network = (kind(**settings).fit(graphs) for kind in (lgkde.WeightsAfter, LGKDE))
+    np.testing.assert_array_equal(*(x.pairwise_distances(graphs) for x in (both, network)))
+    assert np.abs(both.mixture_weights_ - network.mixture_weights_).max() > 1e-3
+
+
 # -- peers -----------------------------------------------------------------------------------------
 
 
@@ -116,19 +133,22 @@ def test_peers_keep_the_contract(name):
 
 def test_recorded_scores_are_those_of_the_detector():
     train, test = (load_mutag().graphs[part] for part in (slice(30), slice(30, 50)))
-    settings = paper_settings(
+    detector = LGKDE.published(
         features=NodeFeatures(("degree",)),
-        encoder=GCN(8),
-        training=Contrastive(4, learning_rate=0.1),
+        hidden_dim=8,
+        max_iter=4,
+        learning_rate=0.1,
+        weights_learning_rate=0.1,
+        calibration="loo",
+        random_state=0,
     )
-    detector = GraphKDEDetector(**settings, random_state=0)
     recorded = paper_protocol.scores_by_epoch(detector, train, test)
     assert len(recorded) == 5
     kept = int(np.argmin(detector.history_["validation_loss"]))
     # In single precision the distance between equal graphs is 1e-3 or so, and h = 0.01 sees it.
     np.testing.assert_allclose(recorded[kept], detector.score_samples(test), atol=0.01)
     assert np.abs(recorded[0] - recorded[4]).max() > 0.05
-    alone = GraphKDEDetector(**settings, random_state=0).fit(train)
+    alone = clone(detector).fit(train)
     np.testing.assert_array_equal(detector.score_samples(test), alone.score_samples(test))
 
 

@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_info
 
-from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector
+from skgraphkde import GCN, MMD, Density, GraphKDEDetector
 from skgraphkde.datasets import load_mutag
 
 molecules = load_mutag().graphs
@@ -36,7 +36,7 @@ train, test = molecules[:40], molecules[40:60]
 torch.set_num_threads(2)
 SETTINGS = [
     {},
-    {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)},
+    {"encoder": GCN(hidden_dim=8)},
     {"views": (Density(MMD(method="random_features", n_components=32)), "novelty")},
     {"views": "density"},
 ]

@@ -6,7 +6,6 @@ from scipy.spatial.distance import cdist
 from skgraphkde import (
     GCN,
     MMD,
-    Contrastive,
     Density,
     Distance,
     FittedDistance,
@@ -28,7 +27,7 @@ SETTINGS = {
     "defaults": {},
     "biased": {"views": (Density(MMD(estimator="biased")), "novelty")},
     "random features": {"views": (Density(MMD(method="random_features")), "novelty")},
-    "trained": {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)},
+    "network": {"encoder": GCN(hidden_dim=8)},
 }
 
 

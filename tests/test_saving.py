@@ -28,17 +28,13 @@ from skgraphkde import (
     GCN,
     KDE,
     MMD,
-    Contrastive,
     Density,
     GraphKDEDetector,
     GraphSchema,
     InvalidFileError,
     NodeFeatures,
     Numbers,
-    SpectralEdges,
     Split,
-    Twins,
-    paper_settings,
     saving,
 )
 from skgraphkde.explanation import explain
@@ -71,14 +67,7 @@ CASES = {
         {"views": ("density", "novelty", Numbers(20)), "schema": TABLE_SCHEMA},
     ),
     "labels of every kind": (NAMED, {}),
-    "network": (PLAIN, {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)}),
-    "paper": (
-        PLAIN,
-        paper_settings(
-            encoder=GCN(hidden_dim=8),
-            training=Contrastive(max_iter=1, twins=Twins(edges=SpectralEdges([0.4, 0.7]))),
-        ),
-    ),
+    "network": (PLAIN, {"encoder": GCN(hidden_dim=8)}),
     "split": (PLAIN, {"calibration": Split(0.4), "contamination": 0.25}),
     "few references": (PLAIN, {"max_references": 8, "contamination": "auto"}),
     "random features": (PLAIN, {"views": Density(MMD(method="random_features", n_components=32))}),
@@ -104,7 +93,7 @@ def fitted():
 
 
 def assert_same(loaded, detector, new):
-    for method in ("score_samples", "predict", "pairwise_distances", "transform", "score"):
+    for method in ("score_samples", "predict", "pairwise_distances", "transform"):
         actual, expected = getattr(loaded, method)(new), getattr(detector, method)(new)
         np.testing.assert_array_equal(actual, expected, err_msg=method)
     for name in ("calibration_scores_", "calibration_graphs_", "offset_", "verdicts_"):

@@ -147,7 +147,7 @@ def test_commands(page, here):
 
 # -- pages of doctests, and the first example of README --------------------------------------------
 
-DOCTESTS = ["docs/extending.md", "docs/schema.md"]
+DOCTESTS = ["docs/extending.md", "docs/lgkde.md", "docs/schema.md"]
 DOCTESTS += [x for x in PAGES if "recipes" in x and "index" not in x]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import skgraphkde
-from skgraphkde import GCN, Contrastive, GraphKDEDetector
+from skgraphkde import LGKDE, GraphKDEDetector
 
 NORMAL = [nx.cycle_graph(n) for n in range(6, 26)]
 NEW = [nx.star_graph(9), nx.cycle_graph(11)]
@@ -53,23 +53,21 @@ import skgraphkde
 import skgraphkde.learned
 
 def import_name():
-    from skgraphkde import GCN
+    from skgraphkde import LGKDE
 
 def import_names():
-    from skgraphkde.learned import Twins, TorchMMD
+    from skgraphkde.learned import LGKDE, TorchMMD
 
 for what in (
     import_name,
     import_names,
-    lambda: skgraphkde.paper_settings(),
-    lambda: GraphKDEDetector(training=skgraphkde.Contrastive()).fit(normal),
     lambda: load("gcn.skg"),
 ):
     try:
         what()
     except ImportError as error:
         print(error)
-for name in ("TorchEncoder", "learned.TorchMMD"):
+for name in ("LGKDE", "learned.TorchMMD"):
     try:
         eval(f"skgraphkde.{name}")
     except AttributeError as error:
@@ -104,7 +102,7 @@ COMMANDS = {
     "report own.skg new -o page.html": 0,
     "update own.skg new -o updated.skg": 0,
     "info updated.skg": 0,
-    "fit normal -o other.skg --paper": 1,
+    "fit normal -o other.skg --lgkde": 1,
 }
 INSTALL = "needs torch, which is not installed: pip install '.[gcn]' in a clone of skgraphkde"
 
@@ -113,10 +111,8 @@ INSTALL = "needs torch, which is not installed: pip install '.[gcn]' in a clone 
 def folder(tmp_path_factory):
     """Fitted detectors and graphs in files."""
     folder = tmp_path_factory.mktemp("files")
-    training = Contrastive(max_iter=1)
-    for name, encoder in (("gcn", GCN(8)), ("trained", "auto")):
-        detector = GraphKDEDetector(encoder=encoder, training=training, random_state=0)
-        detector.fit(NORMAL).save(folder / f"{name}.skg")
+    LGKDE(hidden_dim=8, max_iter=1, random_state=0).fit(NORMAL).save(folder / "gcn.skg")
+    GraphKDEDetector(views="density").fit(NORMAL).save(folder / "trained.skg")
     for name, graphs in (("normal", NORMAL), ("new", NEW)):
         (folder / name).mkdir()
         for i, graph in enumerate(graphs):
@@ -153,9 +149,9 @@ def test_the_library_and_the_shell(absent, folder, expected):
         np.testing.assert_allclose(theirs, ours, rtol=1e-9)
     assert loaded == []
     if absent:
-        assert [INSTALL in error for error in lines[:7]] == [True] * 7, lines[:7]
+        assert [INSTALL in error for error in lines[:5]] == [True] * 5, lines[:5]
         end = lines.index("END OF HELP")
-        page = "\n".join(lines[7:end])
+        page = "\n".join(lines[5:end])
         assert skgraphkde.__doc__.split("\n")[0] in page
         assert " class GraphKDEDetector(" in page
         for command, line in zip(COMMANDS, lines[end + 1 :], strict=True):

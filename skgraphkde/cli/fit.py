@@ -23,7 +23,6 @@ from skgraphkde.cli.output import echo
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.verdicts import read_verdicts, verdicts_option
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.detectors.settings import paper_settings
 
 
 def _parse_settings(
@@ -43,7 +42,7 @@ def _parse_settings(
         "skgraphkde fit normal/ -o model.skg",
         "skgraphkde fit a.graphml b.graphml more/ -o model.skg --node-category element",
         "skgraphkde fit normal/ -o model.skg --node-number temp --edge-category kind --directed",
-        "skgraphkde fit MUTAG.zip -o model.skg --paper --set training__max_iter=20",
+        "skgraphkde fit MUTAG.zip -o model.skg --lgkde --set hidden_dim=32",
         "skgraphkde fit normal/ -o model.skg --set max_references=2000 --set views=density",
         "skgraphkde fit graphs/ -o model.skg --verdicts verdicts.csv",
         "skgraphkde fit normal/ -o model.skg --detector mine:SizeDetector",
@@ -57,7 +56,7 @@ def _parse_settings(
     type=click.Choice(["loo", "split", "train"]),
     help="Which scores determine the threshold.",
 )
-@click.option("--paper", is_flag=True, help="The settings of the paper: trains a network.")
+@click.option("--lgkde", is_flag=True, help="LGKDE, the method of the paper, with a network.")
 @click.option("--random-state", type=int, default=0, show_default=True, help="Seed.")
 @click.option(
     "--set",
@@ -77,7 +76,7 @@ def fit(
     output: str,
     contamination: Any,
     calibration: str | None,
-    paper: bool,
+    lgkde: bool,
     random_state: int,
     settings: dict[str, Any],
     verdicts: str | None,
@@ -94,10 +93,15 @@ def fit(
         "calibration": calibration,
         "schema": schema_of(schema_settings),
     }
-    parameters = paper_settings() if paper else {}
-    parameters["random_state"] = random_state
+    parameters: dict[str, Any] = {"random_state": random_state}
     parameters |= {name: value for name, value in named.items() if value is not None}
     detector: Any = own if inspect.isclass(own) else GraphKDEDetector
+    if lgkde and inspect.isclass(own):
+        raise click.UsageError("--lgkde and --detector are two detectors: give one")
+    if lgkde:
+        from skgraphkde.learned import LGKDE  # needs torch
+
+        detector = LGKDE
     try:
         model = detector().set_params(**parameters | settings)
     except ValueError as error:  # no such parameter

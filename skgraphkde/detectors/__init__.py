@@ -10,6 +10,5 @@ together and call ``fit``.
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.model import GraphModel
-from skgraphkde.detectors.settings import paper_settings
 
-__all__ = ["BaseGraphDetector", "GraphKDEDetector", "GraphModel", "paper_settings"]
+__all__ = ["BaseGraphDetector", "GraphKDEDetector", "GraphModel"]

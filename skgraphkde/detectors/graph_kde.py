@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import rankdata
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_scalar
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._utils import warn
-from skgraphkde.calibration import finite
 from skgraphkde.detectors.base import BaseGraphDetector, warn_of_target
 from skgraphkde.detectors.groups import find_groups
-from skgraphkde.detectors.model import GraphModel, fit_model
+from skgraphkde.detectors.model import fit_model
 from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, checked_verdicts
 from skgraphkde.distances.mmd import MMD
 from skgraphkde.features import NodeFeatures
@@ -25,8 +24,6 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import kinds_of
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.schema import KINDS_OF
-from skgraphkde.learned.contrastive import Contrastive
-from skgraphkde.learned.twins import Twins, swap_features
 from skgraphkde.propagation import Encoder, Propagation
 from skgraphkde.specification import at_least
 from skgraphkde.views import (
@@ -62,12 +59,12 @@ class GraphKDEDetector(
     """Kernel density estimator for graphs, in a metric between clouds of nodes.
 
     Each graph becomes a cloud of points, one per node: the features of the node and their averages
-    over neighborhoods, or its embedding by a graph convolutional network (GCN), which can be
-    trained by contrasting each graph with perturbed twins. The maximum mean discrepancy (MMD)
-    measures the distance between clouds. A mixture of Gaussian kernels on that distance, centered
-    at the training graphs, is the density. Graphs of low density are anomalies; the detector uses
-    no target. This is LGKDE [1]_. :func:`paper_settings` has the choices of the paper, and the
-    defaults are choices that detect better (see Notes).
+    over neighborhoods, or its embedding by a graph convolutional network (GCN). The maximum mean
+    discrepancy (MMD) measures the distance between clouds. A mixture of Gaussian kernels on that
+    distance, centered at the training graphs, is the density; the weights of its bandwidths are
+    learned from the training graphs and perturbed twins. Graphs of low density are anomalies; the
+    detector uses no target. The density is that of LGKDE [1]_, which :class:`LGKDE` has alone, with
+    its network.
 
     By default, each graph is scored in six *views*: two densities, one under the biased MMD
     (sensitive to size), one under the unbiased MMD; the novelty of its neighborhoods; its
@@ -98,9 +95,6 @@ class GraphKDEDetector(
         ``[Density(MMD(gammas=(10.0,), estimator="biased")), Density(MMD(gammas=(1.0,),
         estimator="unbiased")), "novelty", "tanimoto", "neighbors", "statistics", "numbers"]``,
         without the views that do not apply to the training graphs.
-    training : Contrastive, default=None
-        Training of the encoder and the mixture weights. None keeps a GCN at its random initial
-        weights and the mixture weights equal.
     max_references : int, "auto" or None, default="auto"
         Largest number of training graphs with which graphs are compared one by one, which is what
         makes a score expensive. Of more, a sample is used, drawn by their content: neither by their
@@ -147,17 +141,10 @@ class GraphKDEDetector(
         Position of this score in `calibration_scores_`; -1 for confirmed anomalies.
     verdicts_ : ndarray of shape (n_graphs,), int
         The verdict on each of them: 1, -1, or 0 for none.
-    history_ : dict of lists
-        Values per epoch: "loss" (first nan: epoch 0 is untrained), "validation_loss",
-        "mixture_weights" (those of the first density first), "seconds".
-    untrained_rank_correlation_ : float
-        Spearman's rank correlation between the log densities of the training graphs with and
-        without training. 1 without training, or if training keeps their order.
-    twins_, twin_seed_ : Twins and int
-        Specification and seed of the twins for `score`.
 
     See Also
     --------
+    LGKDE : The method of the paper [1]_, with a network, and learned in full.
     BaseGraphDetector : Base class for your own detectors.
     sklearn.neighbors.KernelDensity : Kernel density estimator for vectors.
 
@@ -175,10 +162,9 @@ class GraphKDEDetector(
 
     The defaults differ from the paper in these choices, which `docs/defaults.md` measures one by
     one: several views instead of one; node features with degrees and walks; their averages instead
-    of a GCN, and no training, which changes no mean by more than half a point; bandwidths of about
-    the distance to the nearest neighbor; a kernel on graph size; leave-one-out densities. Mean
-    AUROC over twelve data sets is 79.5 percent (the paper reports 79.4); labels of these sets took
-    part in the choice.
+    of a GCN, and no training of a network; bandwidths relative to the distance to the nearest
+    neighbor; a kernel on graph size; leave-one-out densities. Mean AUROC over twelve data sets is
+    79.5 percent (the paper reports 79.4); labels of these sets took part in the choice of views.
 
     References
     ----------
@@ -205,7 +191,6 @@ class GraphKDEDetector(
         "features": [StrOptions({"auto"}), NodeFeatures],
         "encoder": [StrOptions({"auto"}), Encoder],
         "views": "no_validation",  # see _validate_values
-        "training": [Contrastive, None],
         "max_references": [at_least(2, Integral), StrOptions({"auto"}), None],
     }
 
@@ -216,7 +201,6 @@ class GraphKDEDetector(
         features: Any = "auto",
         encoder: Any = "auto",
         views: Any = "auto",
-        training: Any = None,
         max_references: int | str | None = "auto",
         calibration: Any = "loo",
         contamination: float | str = 0.1,
@@ -235,7 +219,6 @@ class GraphKDEDetector(
         self.features = features
         self.encoder = encoder
         self.views = views
-        self.training = training
         self.max_references = max_references
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -472,35 +455,34 @@ class GraphKDEDetector(
         if len(anomalies) and len(normal):
             of_graphs, of_normal = kinds_of(graphs, normal)
             judged = np.isin(of_graphs, of_normal)
-        before = copy.deepcopy(rng)
-        features = NodeFeatures() if self.features == "auto" else self.features
-        encoder = Propagation() if self.encoder == "auto" else self.encoder
-        self.model_, self.history_ = fit_model(
+        self.model_ = fit_model(
             graphs,
-            clone(features),
-            encoder,
+            clone(self._features()),
+            self._encoder(),
             views,
-            training=self.training,
+            train=self._trainer(rng),
             max_references=self.max_references,
             anomalies=anomalies if len(anomalies) else None,
             judged=judged,
             rng=rng,
         )
-        self.untrained_rank_correlation_ = 1.0
-        if self.training is not None:
-            untrained, _ = fit_model(
-                graphs,
-                clone(features),
-                encoder,
-                [clone(view) for view in views if view.uses_points],
-                max_references=self.max_references,
-                rng=before,
-            )
-            self.untrained_rank_correlation_ = _rank_correlation(self.model_, untrained)
-        self.twin_seed_ = int(rng.randint(2**31))
-        given_twins = None if self.training is None else self.training.twins
-        self.twins_ = Twins() if given_twins is None else clone(given_twins)
         return self.model_.leave_one_out()
+
+    # Parts of the model, which a subclass may choose by parameters of its own.
+
+    def _features(self) -> NodeFeatures:
+        """Specification of the node features."""
+        return NodeFeatures() if self.features == "auto" else self.features
+
+    def _encoder(self) -> Encoder:
+        """Specification of the encoder."""
+        return Propagation() if self.encoder == "auto" else self.encoder
+
+    def _trainer(
+        self, rng: np.random.RandomState
+    ) -> Callable[[Embedding, GraphBatch], None] | None:
+        """Make the function that trains encoder and densities in place; None trains nothing."""
+        return None
 
     def _check_graph_data(self, views: list[View]) -> None:
         """Refuse data of graphs as a whole that the schema names, if no view looks at them."""
@@ -525,39 +507,6 @@ class GraphKDEDetector(
 
     def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
         return self.model_.scores(graphs)
-
-    def score(self, graphs: Any, y: Any = None) -> float:
-        """Held-out density contrast between graphs and their perturbed twins.
-
-        The contrast is a criterion for model selection without labels. It corresponds to the
-        training objective, but is bounded: the constant 1e-6 in the objective is an absolute
-        density, which has no meaning for relative bandwidths. It is the mean over the densities
-        among the views.
-
-        Parameters
-        ----------
-        graphs : sequence of graphs, or GraphBatch
-            Normal graphs, not those of `fit`. `twins_` makes their twins with the seed
-            `twin_seed_`.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        float
-            Mean of (f(graph) - f(twin)) / (f(graph) + f(twin)), with f the density, in [-1, 1].
-        """
-        batch, model = self.read(graphs), self.model_
-        rng = np.random.RandomState(self.twin_seed_)
-        carried = Embedding(None, model.encoder, model.embedding.densities)
-        twin_densities = []
-        for twins in self.twins_.structural(batch, rng):
-            featurized = model.embedding.featurized(twins)
-            swapped = swap_features(featurized, self.twins_.swap_ratio, rng)
-            twin_densities.append(model.log_densities(swapped, embedding=carried))
-        log_densities = model.log_densities(batch)
-        finite(np.vstack([log_densities, *twin_densities]).T)
-        return float(np.tanh((log_densities - np.array(twin_densities)) / 2).mean())
 
     def pairwise_distances(self, graphs: Any, other: Any = None) -> np.ndarray:
         """Distances between graphs under the distance of the first density.
@@ -604,14 +553,3 @@ class GraphKDEDetector(
     @property
     def _n_features_out(self) -> int:
         return self.model_.encoder.out_dim
-
-
-def _rank_correlation(model: GraphModel, untrained: GraphModel) -> float:
-    """Spearman's correlation of the mean log densities of the training graphs; 1 if undefined."""
-    new, old = (
-        x.training_scores[[view.uses_points for view in x.views]].mean(axis=0)
-        for x in (model, untrained)
-    )
-    if np.ptp(old) and np.ptp(new):  # ranks of equal numbers are undefined
-        return float(spearmanr(old, new).statistic)
-    return 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -25,7 +25,6 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import isomorphism_classes, sample_by_content
 from skgraphkde.graphs.problems import called
 from skgraphkde.graphs.schema import PARTS
-from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.propagation import Encoder
 from skgraphkde.views.anomalies import ITSELF, Confirmed
 from skgraphkde.views.base import Clouds, Context, View
@@ -379,12 +378,12 @@ def fit_model(
     encoder: Encoder,
     views: Sequence[View],
     *,
-    training: Contrastive | None = None,
+    train: Callable[[Embedding, GraphBatch], None] | None = None,
     max_references: int | str | None = "auto",
     anomalies: GraphBatch | None = None,
     judged: np.ndarray | None = None,
     rng: np.random.RandomState,
-) -> tuple[GraphModel, dict[str, list]]:
+) -> GraphModel:
     """Fit a model to graphs, and to what people know of them.
 
     Parameters
@@ -395,8 +394,9 @@ def fit_model(
     encoder : Encoder
     views : sequence of View
         Objects that the fit may change.
-    training : Contrastive, default=None
-        Training of the encoder and the mixture weights.
+    train : callable, default=None
+        Function of the embedding and the training graphs that trains its encoder and the weights
+        of its densities, in place.
     max_references : int, "auto" or None, default="auto"
         Largest number of references, 5,000 if "auto". None: all training graphs are references.
     anomalies : GraphBatch, default=None
@@ -407,11 +407,9 @@ def fit_model(
 
     Returns
     -------
-    model : GraphModel
-    history : dict of lists
-        Losses, mixture weights and times of the training, by epoch.
+    GraphModel
     """
-    shares = FIT_SHARES if training is None else TRAINING_SHARES
+    shares = FIT_SHARES if train is None else TRAINING_SHARES
     with during(*shares[:2]):
         embedding = _embedding(graphs, features, encoder, views, rng)
         flows = embedding.flows(graphs)
@@ -423,11 +421,8 @@ def fit_model(
         for density in embedding.densities:
             density.build(embedding.encoder.out_dim, n_points, references, rng)
     with during(*shares[1:3]):
-        history: dict[str, list] = {}
-        if training is not None:
-            from skgraphkde.learned import train  # imports torch
-
-            history = train(training, embedding, graphs, rng)
+        if train is not None:
+            train(embedding, graphs)
         embedding.encoder.prepare(flows)
     with during(*shares[2:4]):
         clouds = embedding.of_references(references, of_references)
@@ -452,7 +447,7 @@ def fit_model(
     by_label = graphs.labels is not None
     with_edges = by_label or graphs.edge_labels is not None
     categories = of_all.shared(CategoryCounts.of, by_label, with_edges)
-    return GraphModel(views, context, index, categories, scores, weights), history
+    return GraphModel(views, context, index, categories, scores, weights)
 
 
 def _embedding(

@@ -1,4 +1,4 @@
-"""Learned: the only room with torch: a network, its training, and MMDs on a GPU.
+"""Learned: the only room with torch: LGKDE, its network and training, and MMDs on a GPU.
 
 torch is imported by what needs it: the network, and the training when it begins.
 """
@@ -7,11 +7,10 @@ import importlib
 from typing import Any
 
 from skgraphkde._torch import HAS_TORCH, needs_torch
-from skgraphkde.learned.contrastive import Contrastive
-from skgraphkde.learned.twins import SpectralEdges, Twins
 
 _TORCH = {
     "GCN": "gcn",
+    "LGKDE": "lgkde",
     "EncoderModule": "modules",
     "TorchEncoder": "modules",
     "TorchMMD": "gpu",
@@ -20,12 +19,10 @@ _TORCH = {
 
 __all__ = [
     "GCN",
-    "Contrastive",
+    "LGKDE",
     "EncoderModule",
-    "SpectralEdges",
     "TorchEncoder",
     "TorchMMD",
-    "Twins",
     "train",
 ]
 if not HAS_TORCH:

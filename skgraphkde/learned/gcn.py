@@ -15,7 +15,7 @@ from torch import nn
 from skgraphkde.learned import dgl_backend
 from skgraphkde.learned.gpu import sparse_product
 from skgraphkde.learned.modules import EncoderModule, TorchEncoder
-from skgraphkde.propagation import MessageFlow
+from skgraphkde.propagation import MIN_VARIANCE, MessageFlow
 from skgraphkde.specification import at_least
 
 
@@ -23,7 +23,8 @@ class GCN(TorchEncoder):
     """Node encoder: a graph convolutional network (Kipf and Welling, ICLR 2017).
 
     The encoder of the paper is Z_l = relu(BN(Ahat Z_{l-1} W_l)) with Ahat = D^-1/2 (A + I) D^-1/2,
-    and dropout between layers. Without ``training`` the weights keep their random initial values.
+    and dropout between layers. The weights keep their random initial values unless :class:`LGKDE`
+    trains them.
 
     If edges have directions or categories, each of these relations r has its own weights, and
     sum_r A_r Z_{l-1} W_{l,r} is added before the batch norm, where A_r averages over a node's
@@ -50,13 +51,16 @@ class GCN(TorchEncoder):
     last_relu : bool, default=True
         Whether the last layer ends with a relu, as the others do. The code of the paper has none
         there, its text has one.
+    scale_points : bool, default=False
+        Whether points are divided by the root of their total variance over the nodes, so that
+        kernels on their distances do not saturate, whatever the width of the network.
     device : str, default="auto"
         Device of the network: "cpu", a GPU such as "cuda", or "auto", the GPU if torch finds one.
 
     See Also
     --------
     Propagation : The default encoder, which has no weights.
-    Contrastive : Training of the encoder.
+    LGKDE : The detector that learns with this network, and can train it.
 
     Examples
     --------
@@ -75,6 +79,7 @@ class GCN(TorchEncoder):
         "backend": [StrOptions({"auto", "dgl", "torch"})],
         "out_dim": [at_least(1, Integral), None],
         "last_relu": ["boolean"],
+        "scale_points": ["boolean"],
         "device": [str],
     }
 
@@ -87,6 +92,7 @@ class GCN(TorchEncoder):
         backend: str = "auto",
         out_dim: int | None = None,
         last_relu: bool = True,
+        scale_points: bool = False,
         device: str = "auto",
     ) -> None:
         self.hidden_dim = hidden_dim
@@ -96,6 +102,7 @@ class GCN(TorchEncoder):
         self.backend = backend
         self.out_dim = out_dim
         self.last_relu = last_relu
+        self.scale_points = scale_points
         self.device = device
 
     def _validate_values(self) -> None:
@@ -148,6 +155,8 @@ class FittedGCN(EncoderModule):
         super().__init__(specification, in_dim, out_dim, n_layers)
         self.dropout, self.backend = specification.dropout, specification.backend
         self.last_relu = specification.last_relu
+        self.scale_points = specification.scale_points
+        self.register_buffer("scale", torch.ones(()))
         dims = list(pairwise([in_dim] + [width] * (n_layers - 1) + [out_dim]))
         self.weights = nn.ParameterList(
             nn.init.xavier_uniform_(torch.empty(n_in, n_out), generator=generator)
@@ -174,7 +183,11 @@ class FittedGCN(EncoderModule):
         generator : torch.Generator, default=None
             Generator of the dropout masks, one per row, in training mode.
         """
-        return self._pass(flow, self.n_layers, generator)
+        Z = self._pass(flow, self.n_layers, generator)
+        if self.scale_points and self.training:
+            share = self._tensor(flow.counts[-1] / flow.counts[-1].sum())
+            return Z / _root_of_total_variance(share @ (Z - share @ Z) ** 2)
+        return Z / self.scale
 
     def _pass(
         self, flow: MessageFlow, n_layers: int, generator: torch.Generator | None = None
@@ -215,7 +228,9 @@ class FittedGCN(EncoderModule):
 
     @torch.no_grad()
     def standardize(self, flows: Iterable[MessageFlow]) -> None:
-        """Set the batch norms' statistics to those of all nodes, and switch to evaluation mode.
+        """Set the statistics of batch norms, and the scale, to those of all nodes.
+
+        It switches to evaluation mode.
 
         Running averages are not used: they lag behind the weights, depend on the order of the
         batches, and do not exist without training.
@@ -223,11 +238,22 @@ class FittedGCN(EncoderModule):
         self.eval()
         for layer, norm in enumerate(self.norms):
             if not isinstance(norm, nn.BatchNorm1d):
-                return
+                break
             norm.running_mean, norm.running_var = _column_moments(
                 (self._convolve(layer, flow, self._pass(flow, layer)), flow.counts[layer + 1])
                 for flow in flows
             )
+        if self.scale_points:
+            _, variances = _column_moments(
+                (self._pass(flow, self.n_layers), flow.counts[-1]) for flow in flows
+            )
+            self.scale = _root_of_total_variance(variances)
+
+
+def _root_of_total_variance(variances: torch.Tensor) -> torch.Tensor:
+    """Root of the sum of the variances of columns; 1 if points are equal up to rounding."""
+    total = variances.sum()
+    return torch.where(total > MIN_VARIANCE, total, torch.ones_like(total)).sqrt()
 
 
 def _column_moments(

@@ -333,11 +333,13 @@ class _KernelMeans(torch.autograd.Function):
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
         """Gradients 2 (T' 1) x - 2 T' y and 2 (T 1) y - 2 T x with T_qp = dL / d|x_p - y_q|^2."""
         (x, y, scales), (rows, columns, symmetric, kept) = ctx.saved_tensors, ctx.constants
+        grad_x, grad_y = torch.zeros_like(x), torch.zeros_like(y)
+        if not grad.any():
+            return grad_x, grad_y, None, None, None, None
         grad = grad + grad.mT if symmetric else grad
         used = grad.flatten(1).any(1)  # often the MMD is largest for the same few gammas
         scales = scales[used]
         slopes = (-scales[:, None, None] * grad[used]).transpose(0, 1)
-        grad_x, grad_y = torch.zeros_like(x), torch.zeros_like(y)
         distances = iter(kept)
         for i, row in enumerate(rows):
             of_points = _bag_sums(row.transposed, slopes[row.measures].flatten(1))

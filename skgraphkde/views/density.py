@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import softmax
 
-from skgraphkde._utils import blocks
+from skgraphkde._utils import blocks, one_blas_thread
 from skgraphkde.distances.base import Distance, FittedDistance
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import MMD
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import sample_by_content
-from skgraphkde.views.base import Context, Property, View
+from skgraphkde.twins import Twins
+from skgraphkde.views.base import Clouds, Context, Property, View
 from skgraphkde.views.kernels import (
     KDE,
     log_densities,
     log_size_kernel,
     median_distance,
+    mixture,
     size_bandwidths,
 )
+from skgraphkde.views.mixture import learn_weights
 
 # Largest number of references to which distances and bandwidths are adapted.
 MAX_SAMPLE = 500
+# Largest number of graphs from whose twins the weights are learned, and of nodes of each. The time
+# of a twin grows with the cube of its nodes: these cubes have a sum of at most a few seconds.
+MAX_LEARNING, MAX_NODES, MAX_CUBES = 400, 1_000, 1e10
 
 
 class Density(View):
@@ -69,7 +75,7 @@ class Density(View):
 
     distance_: FittedDistance
     bandwidths_: np.ndarray
-    logits_: np.ndarray
+    logits_: Any  # None until they are learned
     size_bandwidths_: np.ndarray | None
 
     def __init__(self, distance: Distance | None = None, kernels: KDE | None = None) -> None:
@@ -107,6 +113,8 @@ class Density(View):
     ) -> Self:
         """Set what does not depend on the points, before an encoder is trained.
 
+        Weights that are to be learned are then None: training learns them, or `fit`.
+
         Parameters
         ----------
         dim : int
@@ -124,12 +132,15 @@ class Density(View):
         distance = MMD() if self.distance is None else self.distance
         self.distance_ = distance.build(dim, n_points, rng)
         self.bandwidths_ = self._kernels.multiples()
-        self.logits_ = np.zeros(len(self.bandwidths_))
+        are_equal = self._kernels.weights == "equal" or len(self.bandwidths_) == 1
+        self.logits_ = np.zeros(len(self.bandwidths_)) if are_equal else None
         self.size_bandwidths_ = size_bandwidths(graphs) if self._kernels.size_kernel else None
         return self
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
-        """Adapt the distance and the bandwidths to references, or to 500 of them.
+        """Adapt the distance and the bandwidths to references, and learn the weights of these.
+
+        Weights that training has learned remain.
 
         Parameters
         ----------
@@ -146,7 +157,21 @@ class Density(View):
         squared = self.adapt(references, context.clouds[self])
         if squared is not None:
             context.squared[self] = squared
+        if self.logits_ is None:
+            self.logits_ = self._learn_logits(context)
         return self
+
+    def _learn_logits(self, context: Context) -> np.ndarray:
+        """Learn the weights from references and their twins, without the references' kernels."""
+        index = context.shared(graphs_with_twins)
+        if len(index) < 2:  # no density is left without a graph's own kernel
+            return np.zeros(len(self.bandwidths_))
+        graphs, clouds = context.graphs[index], context.clouds[self][index]
+        own = np.eye(len(index), dtype=bool)
+        of_graphs = self.log_densities(graphs, clouds, graphs, clouds, own)
+        twins, clouds_of_twins = context.shared(_embed_twins, context.embedding)
+        of_twins = self.log_densities(twins, clouds_of_twins[self], graphs, clouds, own)
+        return learn_weights(of_graphs, of_twins)
 
     def adapt(self, references: GraphBatch, measures: DiscreteMeasures) -> np.ndarray | None:
         """Adapt the distance and the bandwidths to clouds of points, or to 500 of them.
@@ -170,13 +195,49 @@ class Density(View):
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Log densities of graphs, see :meth:`View.scores`."""
-        Q, squared, log_weights = context.known[self], context.squared.get(self), None
+        known = context.known[self]
+        squared = context.squared.get(self)
         if squared is None:
-            squared = self.squared(context.clouds[self], Q)
+            squared = self.squared(context.clouds[self], known)
+        left_out = own[:, np.newaxis] == np.arange(len(known))
+        by_bandwidth = self._by_bandwidth(squared, graphs, self.references_, left_out)
+        return mixture(by_bandwidth, self.logits_)
+
+    def log_densities(
+        self,
+        graphs: GraphBatch,
+        clouds: DiscreteMeasures,
+        references: GraphBatch,
+        known: DiscreteMeasures,
+        left_out: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Log densities under each bandwidth.
+
+        Parameters
+        ----------
+        graphs, references : GraphBatch
+        clouds, known : DiscreteMeasures
+            Their clouds.
+        left_out : ndarray of shape (n_graphs, n_references), bool, default=None
+            References that do not count for a graph.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_bandwidths)
+        """
+        return self._by_bandwidth(self.squared(clouds, known), graphs, references, left_out)
+
+    def _by_bandwidth(
+        self,
+        squared: np.ndarray,
+        graphs: GraphBatch,
+        references: GraphBatch,
+        left_out: np.ndarray | None,
+    ) -> np.ndarray:
+        log_weights = None
         if self.size_bandwidths_ is not None:
-            log_weights = log_size_kernel(graphs, self.references_, self.size_bandwidths_)
-        left_out = own[:, np.newaxis] == np.arange(len(Q))
-        return log_densities(squared, self.logits_, self.bandwidths_, log_weights, left_out)
+            log_weights = log_size_kernel(graphs, references, self.size_bandwidths_)
+        return log_densities(squared, self.bandwidths_, log_weights, left_out)
 
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
         """Squared distances between clouds of points, checked.
@@ -224,3 +285,30 @@ class Density(View):
     ) -> list[Property]:
         """No properties: reasons are made of the sizes and the means of the node features."""
         return []
+
+
+def graphs_with_twins(graphs: GraphBatch) -> np.ndarray:
+    """Graphs from whose twins weights are learned: a sample by content that a spectrum allows.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+
+    Returns
+    -------
+    ndarray of int
+        Indices of at most 400 graphs of at most 1,000 nodes.
+    """
+    small = np.flatnonzero(graphs.n_nodes_per_graph <= MAX_NODES)
+    if not len(small):
+        return small
+    cubes = graphs.n_nodes_per_graph[small].astype(float) ** 3
+    most = min(MAX_LEARNING, int(MAX_CUBES / cubes.mean()))
+    return small[sample_by_content(graphs[small], most)]
+
+
+def _embed_twins(graphs: GraphBatch, embedding: Any) -> tuple[GraphBatch, Clouds]:
+    """Twins with edges removed, which need no random choice, and their clouds."""
+    with one_blas_thread():  # threads would wait for each other's small matrices
+        twins = Twins().with_edges_removed(graphs[graphs_with_twins(graphs)])
+    return twins, embedding(twins)

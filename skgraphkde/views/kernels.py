@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import log_softmax
+from scipy.special import log_softmax, logsumexp
 from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.specification import Specification, positive_numbers
 
-# Bandwidths of bandwidths="nearest", as multiples of the median nearest-neighbor distance.
-NEAREST_MULTIPLES = (0.075, 0.15, 0.3)
+# Bandwidths of bandwidths="relative", as multiples of the median nearest-neighbor distance.
+RELATIVE_MULTIPLES = tuple(2.4 / 2**k for k in range(8, -1, -1))
 # Number of kernel values in a block of rows, which fits into a cache.
 BLOCK = 2**15
 # Logarithm of the smallest kernel, as a share of the largest one of a graph.
@@ -28,14 +28,17 @@ class KDE(Specification):
     """Kernel density estimate with a mixture of bandwidths.
 
     f(G) = sum_k pi_k mean_i K(d(G, G_i), h_k), K(d, h) = exp(-d^2 / 2h^2) / (sqrt(2 pi) h), over
-    the references G_i; the mixture weights pi_k are equal unless training learns them.
+    the references G_i, with mixture weights pi = softmax(alpha) (paper, eq. kde).
 
     Parameters
     ----------
-    bandwidths : "nearest" or array-like of float, default="nearest"
-        Bandwidths h_k. "nearest" is 0.075, 0.15 and 0.3 times the median distance from a training
-        graph to its nearest neighbor; these short bandwidths find outliers. Of more than 500
-        training graphs, 500 are used, selected by their content.
+    bandwidths : "relative" or array-like of float, default="relative"
+        Bandwidths h_k. "relative" is nine multiples, 0.0094 to 2.4, each twice the one before, of
+        the median distance from a training graph to its nearest neighbor. Of more than 500 training
+        graphs, 500 are used, selected by their content.
+    weights : {"learned", "equal"}, default="learned"
+        Mixture weights pi_k. "learned" weights make graphs denser than their perturbed twins, see
+        :func:`skgraphkde.views.mixture.learn_weights`. Nothing else is learned.
     size_kernel : bool, default=True
         Whether the kernel is a product of a kernel on the distance and a kernel on size (the
         logarithms of the numbers of nodes and edges). A distance between means over nodes does not
@@ -49,12 +52,16 @@ class KDE(Specification):
     """
 
     _parameter_constraints: dict = {
-        "bandwidths": [StrOptions({"nearest"}), "array-like"],
+        "bandwidths": [StrOptions({"relative"}), "array-like"],
+        "weights": [StrOptions({"learned", "equal"})],
         "size_kernel": ["boolean"],
     }
 
-    def __init__(self, bandwidths: Any = "nearest", size_kernel: bool = True) -> None:
+    def __init__(
+        self, bandwidths: Any = "relative", weights: str = "learned", size_kernel: bool = True
+    ) -> None:
         self.bandwidths = bandwidths
+        self.weights = weights
         self.size_kernel = size_kernel
 
     def _validate_values(self) -> None:
@@ -62,29 +69,27 @@ class KDE(Specification):
             positive_numbers(self, "bandwidths")
 
     def multiples(self) -> np.ndarray:
-        """Bandwidths, shape (n_bandwidths,): in units of the nearest distance if "nearest"."""
+        """Bandwidths, shape (n_bandwidths,): in units of the nearest distance if "relative"."""
         if isinstance(self.bandwidths, str):
-            return np.array(NEAREST_MULTIPLES)
+            return np.array(RELATIVE_MULTIPLES)
         return np.array(positive_numbers(self, "bandwidths"))
 
 
 def log_densities(
     squared: np.ndarray,
-    logits: np.ndarray,
     bandwidths: np.ndarray,
     log_weights: np.ndarray | None = None,
     left_out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Log densities under a mixture of kernels.
+    """Log densities under each bandwidth, of which a density is a mixture.
 
-    f(G) = sum_k pi_k mean_i K(d(G, G_i), h_k) with K(d, h) = exp(-d^2 / 2h^2) / (sqrt(2 pi) h) and
-    pi = softmax(logits).
+    f_k(G) = mean_i K(d(G, G_i), h_k) with K(d, h) = exp(-d^2 / 2h^2) / (sqrt(2 pi) h).
 
     Parameters
     ----------
     squared : ndarray of shape (n, N)
         Squared distances to the N references. Negative unbiased estimates are allowed.
-    logits, bandwidths : ndarray of shape (n_bandwidths,)
+    bandwidths : ndarray of shape (n_bandwidths,)
     log_weights : ndarray of shape (n, N), default=None
         Logarithm of a second kernel, which multiplies the first.
     left_out : ndarray of shape (n, N), bool, default=None
@@ -92,28 +97,44 @@ def log_densities(
 
     Returns
     -------
-    ndarray of shape (n,)
+    ndarray of shape (n, n_bandwidths)
     """
     n, n_references = squared.shape
     counts = np.full(n, n_references)
+    constant = np.zeros((1, n_references)) if log_weights is None else log_weights
     if left_out is not None:
         counts -= left_out.sum(axis=1)
-    log_scales = log_softmax(logits) - np.log(math.sqrt(2 * math.pi) * bandwidths)
-    widths = -2 * bandwidths**2
-    sums, step = np.empty(n), max(1, BLOCK // n_references)
+        constant = np.where(left_out, -np.inf, constant)
+    constant = np.broadcast_to(constant, squared.shape)
+    log_scales = np.log(math.sqrt(2 * math.pi) * bandwidths)
+    log_sums = np.empty((n, len(bandwidths)))
+    step = max(1, BLOCK // n_references)
     for rows in (slice(start, start + step) for start in range(0, n, step)):
-        log_kernels = squared[rows] / widths[:, np.newaxis, np.newaxis]
-        log_kernels += log_scales[:, np.newaxis, np.newaxis]
-        if log_weights is not None:
-            log_kernels += log_weights[rows]
-        if left_out is not None:
-            log_kernels += np.where(left_out[rows], -np.inf, 0.0)
-        largest = log_kernels.max(axis=(0, 2))
-        log_kernels -= np.where(np.isfinite(largest), largest, 0.0)[:, np.newaxis]
-        # Exponentials that underflow are slow.
-        np.exp(np.maximum(log_kernels, LOG_SMALLEST, out=log_kernels), out=log_kernels)
-        sums[rows] = np.log(log_kernels.sum(axis=(0, 2))) + largest
-    return sums - np.log(counts)
+        for k, bandwidth in enumerate(bandwidths):
+            log_kernels = squared[rows] / (-2 * bandwidth**2)
+            log_kernels += constant[rows]
+            largest = log_kernels.max(axis=1)
+            log_kernels -= np.where(np.isfinite(largest), largest, 0.0)[:, np.newaxis]
+            # Exponentials that underflow are slow.
+            np.exp(np.maximum(log_kernels, LOG_SMALLEST, out=log_kernels), out=log_kernels)
+            log_sums[rows, k] = np.log(log_kernels.sum(axis=1)) + largest
+    return log_sums - log_scales - np.log(counts)[:, np.newaxis]
+
+
+def mixture(log_densities: np.ndarray, logits: np.ndarray) -> np.ndarray:
+    """Log densities of the mixture with the weights softmax(logits).
+
+    Parameters
+    ----------
+    log_densities : ndarray of shape (n, n_bandwidths)
+        Under each bandwidth.
+    logits : ndarray of shape (n_bandwidths,)
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    return logsumexp(log_densities + log_softmax(logits), axis=1)
 
 
 def median_distance(squared: np.ndarray) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import skgraphkde
-from skgraphkde import GraphKDEDetector, GraphSchema, paper_settings
+from skgraphkde import LGKDE, GraphKDEDetector, GraphSchema
 from skgraphkde.cli import main
 from skgraphkde.cli.main import COMMANDS
 from tests.cli.conftest import NEW, NORMAL, READ, SCHEMA, column, run, table
@@ -26,18 +26,20 @@ from tests.graphs.test_files import measured_graphs
 
 def test_parameters_of_the_detector(here):
     run(
-        "fit normal -o own.skg --paper --contamination 0.25 --set calibration=loo --random-state 7 "
-        "--set max_references=None "
-        "--set training__max_iter=1 --set encoder__hidden_dim=8 "
-        "--set views__distance__gammas='[1, 10]' --call 'nodes=steps, graphs=cases'"
+        "fit normal -o own.skg --lgkde --contamination 0.25 --set calibration=loo --random-state 7 "
+        "--set max_references=None --set max_iter=1 --set hidden_dim=8 "
+        "--set gammas='[1, 10]' --call 'nodes=steps, graphs=cases'"
     )
-    expected = GraphKDEDetector(
-        **paper_settings(contamination=0.25, calibration="loo", max_references=None),
+    expected = LGKDE(
+        contamination=0.25,
+        calibration="loo",
+        max_references=None,
+        max_iter=1,
+        hidden_dim=8,
+        gammas=[1, 10],
         schema=GraphSchema(call={"nodes": "steps", "graphs": "cases"}),
         random_state=7,
     )
-    expected.training.max_iter = 1
-    expected.encoder.hidden_dim, expected.views.distance.gammas = 8, [1, 10]
     # Specifications have no equality.
     assert repr(skgraphkde.load("own.skg").get_params()) == repr(expected.get_params())
 
@@ -321,7 +323,7 @@ def test_a_model_alone_imports_nothing(here, own):
         ("{own}:Nobody", "cannot import '{own}:Nobody': module .* has no attribute 'Nobody'"),
         ("{own}:Other", "'{own}:Other' is not module:Class of a BaseGraphDetector"),
         ("{own}:np", "'{own}:np' is not module:Class of a BaseGraphDetector"),
-        ("{own}:EdgeCount --paper", "Invalid parameter '"),
+        ("{own}:EdgeCount --lgkde", "two detectors: give one"),
         ("{own}:EdgeCount --set n_layers=1", "Invalid parameter 'n_layers' for .*EdgeCount"),
     ],
 )

@@ -2,15 +2,13 @@
 
 import pytest
 
-from skgraphkde import GCN, Contrastive, GraphKDEDetector
+from skgraphkde import GCN, GraphKDEDetector
 from tests.conftest import random_graphs
 
 
 def make_detector(**params):
-    """A small trained network; parameters by nested names, too."""
-    detector = GraphKDEDetector(
-        encoder=GCN(hidden_dim=8), training=Contrastive(max_iter=2), random_state=0
-    )
+    """A small network; parameters by nested names, too."""
+    detector = GraphKDEDetector(encoder=GCN(hidden_dim=8), random_state=0)
     return detector.set_params(**params)
 
 

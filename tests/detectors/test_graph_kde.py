@@ -17,7 +17,6 @@ from skgraphkde import (
     GCN,
     KDE,
     MMD,
-    Contrastive,
     Density,
     GraphBatch,
     GraphKDEDetector,
@@ -25,18 +24,15 @@ from skgraphkde import (
     NodeFeatures,
     Novelty,
     Propagation,
-    SpectralEdges,
     Split,
-    Twins,
     _utils,
     read_graphs,
 )
 from skgraphkde.combination import LogPValues
 from skgraphkde.datasets import load_mutag
 from skgraphkde.explanation import explain, novel_nodes
-from skgraphkde.learned.twins import swap_features
 from skgraphkde.propagation import MessageFlow
-from skgraphkde.views.kernels import NEAREST_MULTIPLES, log_size_kernel
+from skgraphkde.views.kernels import RELATIVE_MULTIPLES, log_size_kernel
 from tests.conftest import densities, fitted_to, permuted, random_graphs, with_data
 from tests.detectors.conftest import make_detector
 from tests.distances.common import squared_mmd_slow
@@ -124,41 +120,6 @@ def test_scores_and_threshold_equal_the_formulas(train, new_graphs, parameters, 
     assert detector.offset_ == pytest.approx(threshold, abs=1e-6)
 
 
-def score_slow(detector, graphs):
-    """Mean contrast, with the twins drawn from the same seed and their features made by hand."""
-    rng, nobody = np.random.RandomState(detector.twin_seed_), [None] * len(graphs)
-    twins, contrasts = detector.twins_, []
-    log_f = log_densities_slow(detector, graphs, nobody)
-    for twin in twins.structural(graphs, rng):
-        featurized = detector.model_.features.transform(twin)
-        swapped = swap_features(featurized, twins.swap_ratio, rng)
-        ratio = np.exp(log_densities_slow(detector, twin, nobody, swapped) - log_f)
-        contrasts.append((1 - ratio) / (1 + ratio))
-    return np.mean(contrasts)
-
-
-@pytest.mark.parametrize(
-    ("twins", "features"),
-    [
-        (Twins(0.5), NodeFeatures()),
-        (Twins(0.5, edges=None), NodeFeatures(("attribute",))),
-        (Twins(0), NodeFeatures()),
-    ],
-    ids=["both", "features", "edges"],
-)
-def test_score_equals_the_formula(twins, features):
-    """The attributes of the twins are the graphs' own: standardized once."""
-    train, new = (random_graphs(n, seed=n, n_attributes=2, max_nodes=12) for n in (10, 4))
-    for data in (data for graph in [*train, *new] for data in graph.nodes.values()):
-        data["x"] = 100 + data["x"]
-    views = densities()
-    detector = make_detector(training__twins=twins, features=features, views=views).fit(train)
-    expected = score_slow(detector, read_graphs(new))
-    assert detector.score(new) == pytest.approx(expected, abs=1e-9)
-    with config_context(working_memory=0.01):
-        assert detector.score(new) == pytest.approx(expected, abs=1e-9)
-
-
 # -- methods ---------------------------------------------------------------------------------------
 
 
@@ -176,9 +137,9 @@ def test_verdicts_on_copies_of_one_graph_do_not_depend_on_rounding():
     one = read_graphs([nx.gnp_random_graph(12, 0.4, seed=0)])
     copies = GraphBatch.concatenate([permuted(one, seed) for seed in range(40)])
     views = (*densities(kernels=KDE(size_kernel=False)), "novelty")
-    detector = make_detector(training=None, views=views).fit(copies[:30])
+    detector = make_detector(views=views).fit(copies[:30])
     for density in detector.model_.views[:2]:
-        np.testing.assert_array_equal(density.bandwidths_, NEAREST_MULTIPLES)
+        np.testing.assert_array_equal(density.bandwidths_, RELATIVE_MULTIPLES)
         assert density.distance_.correction == 0
     assert (detector.predict(copies[30:]) == 1).all()
     assert detector.predict([nx.star_graph(11)]) == [-1]
@@ -243,11 +204,10 @@ def test_false_alarms_on_fresh_molecules():
 # -- the contract of an estimator ------------------------------------------------------------------
 
 DEFAULTS = GraphKDEDetector(random_state=0)
-TRAINED = GraphKDEDetector(
+NETWORK = GraphKDEDetector(
     calibration="train",
     views=(*densities(kernels=KDE((0.5, 1.0))), "novelty"),
     encoder=GCN(hidden_dim=8),
-    training=Contrastive(max_iter=2),
     random_state=0,
 )
 
@@ -255,11 +215,11 @@ TRAINED = GraphKDEDetector(
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_checks():
-    check_as_scikit_learn_does(TRAINED)
+    check_as_scikit_learn_does(NETWORK)
 
 
 @pytest.mark.parametrize(
-    "detector", [DEFAULTS, pytest.param(TRAINED, marks=pytest.mark.slow)], ids=["defaults", "gcn"]
+    "detector", [DEFAULTS, pytest.param(NETWORK, marks=pytest.mark.slow)], ids=["defaults", "gcn"]
 )
 def test_checks_of_graphs(detector):
     check_graph_detector(detector, random_graphs(20, n_attributes=2))
@@ -283,24 +243,6 @@ def test_bias_correction_is_large_where_nodes_are_independent(method):
     assert detector.fit(clouds).model_.views[0].distance_.correction > 0.3
 
 
-def test_what_training_changed():
-    # No two of them are alike: rounding would decide which of two copies ranks higher.
-    train = random_graphs(25, seed=1, n_attributes=2)
-    assert GraphKDEDetector().fit(train).untrained_rank_correlation_ == 1
-    training = Contrastive(max_iter=5, learning_rate=0.1, n_iter_no_change=5)
-    trained, untrained = (
-        make_detector(training=x, random_state=3).fit(train) for x in (training, None)
-    )
-    assert untrained.untrained_rank_correlation_ == 1
-    # The mean of the ranks' products, in units of their variance; log densities of both distances.
-    ranks = [
-        stats.rankdata(x.model_.training_scores[:2].mean(axis=0)) for x in (untrained, trained)
-    ]
-    expected = np.corrcoef(*ranks)[0, 1]
-    assert trained.untrained_rank_correlation_ == pytest.approx(expected, abs=1e-9)
-    assert expected < 0.999
-
-
 @pytest.mark.parametrize(
     "graphs",
     [
@@ -314,15 +256,10 @@ def test_what_training_changed():
 def test_degenerate_training_sets_give_finite_scores(graphs):
     kernels = KDE((1e-2, 1.0))
     detector = make_detector(views=(*densities(), Density(kernels=kernels), "novelty"))
-    if len(graphs) < 3:
-        with pytest.raises(ValueError, match=r"training needs at least 3 graphs.* and got 2"):
-            detector.fit(graphs)
-        detector.set_params(training=None)
     detector.fit(graphs)
     scores = detector.score_samples([*graphs, nx.star_graph(40), nx.empty_graph(1)])
     assert np.isfinite(scores).all()
     assert np.isfinite(detector.offset_)
-    assert np.isfinite(detector.score(graphs))
 
 
 # -- bad parameters --------------------------------------------------------------------------------
@@ -344,28 +281,6 @@ def mmd(**parameters):
         ({"encoder": "lstm"}, "'encoder' parameter of GraphKDEDetector"),
         ({"encoder": GCN(hidden_dim=0)}, "'hidden_dim' parameter of GCN"),
         ({"features": NodeFeatures(("colour",))}, "of NodeFeatures .* non-empty selection"),
-        ({"training": Twins()}, "'training' parameter of GraphKDEDetector"),
-        (
-            {"training": Contrastive(learning_rate=1e38, max_iter=20)},
-            "not finite in epoch .*lower l",
-        ),
-        ({"training": Contrastive(twins=Twins(0, edges=None))}, "twins are copies of the graphs"),
-        (
-            {"training": Contrastive(twins=Twins(edges=SpectralEdges(("low", "high"))))},
-            "of SpectralEdges must be .* 0 < tau",
-        ),
-        (
-            {"encoder": Propagation(), "training": Contrastive(learn_weights=False)},
-            "nothing to train",
-        ),
-        (
-            {
-                "encoder": Propagation(),
-                "views": densities(kernels=KDE([0.5])),
-                "training": Contrastive(max_iter=1),
-            },
-            "there is nothing to train: Propagation",
-        ),
         (mmd(gammas=(1.0, -1.0)), "'gammas' parameter of MMD must be"),
         (mmd(n_components=63), "n_components must be even"),
         (mmd(method="exact", n_components=64), "method='exact' has none"),
@@ -406,7 +321,7 @@ def test_graphs_unlike_those_of_fit(fitted):
         fitted.predict([nx.path_graph(3)])
     odd = with_data(nx.path_graph(3), {"label": "Xe"})
     with config_context(working_memory=0.01):
-        for method in (fitted.score_samples, fitted.score, fitted.transform):
+        for method in (fitted.score_samples, fitted.transform):
             with pytest.warns(UserWarning, match="Xe") as caught:
                 assert np.isfinite(method([odd] * 3)).all()
             assert len(caught) == 1

@@ -5,7 +5,7 @@ import pytest
 import torch
 from sklearn import config_context
 
-from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, load, read_graphs
+from skgraphkde import GCN, MMD, Density, GraphKDEDetector, load, read_graphs
 from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.views import categories, neighborhoods, structure
 from skgraphkde.views.embedding import Embedding
@@ -15,7 +15,7 @@ SETTINGS = {
     "defaults": {},
     "novelty first": {"views": ["novelty", "density", Density(MMD(gammas=(3.0,)))]},
     "random features": {"views": [Density(MMD(method="random_features")), "novelty"]},
-    "trained": {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=1)},
+    "network": {"encoder": GCN(hidden_dim=8)},
 }
 TRAIN = read_graphs(random_graphs(20, seed=1, n_attributes=2, max_nodes=20))
 NEW = read_graphs(random_graphs(20, seed=2, n_attributes=2, max_nodes=40))
@@ -70,7 +70,8 @@ def test_views_share_work_and_nothing_stays_after_a_call(monkeypatch, tmp_path):
     detector = GraphKDEDetector().fit(TRAIN.replace())
     assert len(counted) <= 2  # blocks
     # Colors of the references make the table, and are numbered once as those of other graphs.
-    assert (len(embedded), len(colored), len(named)) == (1, 2 + 1, 1)
+    # The graphs are embedded, and once their twins.
+    assert (len(embedded), len(colored), len(named)) == (1 + 1, 2 + 1, 1)
     detector.save(tmp_path / "model.skg")
     for one in (detector, detector, *[load(tmp_path / "model.skg")] * 2):
         for calls in (embedded, colored, counted):
@@ -86,7 +87,7 @@ def test_threads_change_rounding_at_most_and_a_seed_fixes_the_bits(detector):
     expected = detector.score_samples(NEW)
     states = np.random.get_state()[1].copy(), torch.random.get_rng_state()
     with torch.no_grad():
-        detector.fit(TRAIN).score(NEW)
+        detector.fit(TRAIN).score_samples(NEW)
     np.testing.assert_array_equal(detector.score_samples(NEW), expected)
     np.testing.assert_array_equal(np.random.get_state()[1], states[0])
     assert torch.equal(torch.random.get_rng_state(), states[1])

@@ -82,3 +82,11 @@ def test_a_detector_whose_distances_are_computed_by_torch():
         for distance in (MMD(), gpu.TorchMMD(device="cpu"))
     ]
     np.testing.assert_allclose(*scores, rtol=1e-9)
+
+
+def test_without_a_gradient_there_is_none_in_the_points():
+    points = torch.rand(6, 2, requires_grad=True)
+    measures = DiscreteMeasures.from_clouds(points, np.array([0, 3, 6]))
+    means = gpu.kernel_means(measures, None, (1.0,))
+    (gradient,) = torch.autograd.grad(means, points, torch.zeros_like(means))
+    assert not gradient.any()

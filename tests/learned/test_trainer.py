@@ -8,30 +8,29 @@ import torch
 from skgraphkde import (
     GCN,
     KDE,
+    LGKDE,
     MMD,
-    Contrastive,
     Density,
     GraphBatch,
-    GraphKDEDetector,
     NodeFeatures,
-    SpectralEdges,
-    Twins,
     read_graphs,
 )
-from skgraphkde.explanation import nearest_references
+from skgraphkde.learned import trainer as module
 from skgraphkde.learned.trainer import (
     Trainer,
     _split,
     contrast,
+    damped_contrast,
     log_contrast,
     log_densities,
 )
 from skgraphkde.propagation import MessageFlow
+from skgraphkde.twins import Twins, find_copies
 from skgraphkde.views import kernels
 from skgraphkde.views.embedding import Embedding
+from skgraphkde.views.mixture import LOG_RATIO_SCALE
 from tests.conftest import GAMMAS, random_graphs, spied
 from tests.distances.common import squared_mmd_slow
-from tests.test_contributions import Sums
 from tests.views.test_kernels import density_slow
 
 
@@ -49,18 +48,21 @@ def data():
     raw = read_graphs(random_graphs(30, max_nodes=12))
     features = NodeFeatures(("label", "degree")).fit(raw)
     return features.transform(raw), [
-        features.transform(twin) for twin in SpectralEdges().twins(raw)
+        features.transform(twin) for twin in Twins(0.0).structural(raw, np.random.RandomState(0))
     ]
 
 
 def make_trainer(data, model=None, **kwargs):
     options = {
         "max_iter": 5,
-        "n_iter_no_change": 5,
         "learning_rate": 1e-2,
-        "validation_fraction": 0.2,
+        "weights_learning_rate": 1e-2,
+        "learn_encoder": True,
+        "early_stopping": True,
+        "swap": 0.3,
+        "loss": "ratio",
     }
-    options = Contrastive(**options | kwargs, twins=Twins(0.3))
+    options = LGKDE(**options | kwargs)
     return Trainer(model or make_model(data[0]), *data, options, np.random.RandomState(0))
 
 
@@ -69,7 +71,7 @@ def loss_slow(model, logits, graphs, twins, leave_one_out):
     known, of_twins = (
         (model.encoder(MessageFlow.unmerged(x, 2)), x.node_ptr) for x in (graphs, twins)
     )
-    ratios = []
+    ratios, is_copy = [], find_copies(graphs, twins, 2)
     for density, logit in zip(model.densities, logits, strict=True):
         mixture = density.bandwidths_, torch.softmax(logit.detach(), 0).tolist(), None
         gammas = density.distance_.gammas
@@ -78,6 +80,8 @@ def loss_slow(model, logits, graphs, twins, leave_one_out):
         )
         for j, to_graphs in enumerate(D_twins.tolist()):
             i = j % len(graphs)
+            if is_copy[j]:
+                continue
             skip = i if leave_one_out else None
             f = density_slow(D[i].tolist(), *mixture, skip)
             ratios.append((f - density_slow(to_graphs, *mixture, skip)) / (f + 1e-6))
@@ -104,22 +108,22 @@ def test_loss_equals_algorithm_3(data, leave_one_out, gammas):
 @pytest.mark.parametrize("leave_one_out", [True, False])
 def test_log_densities_are_those_of_arrays_and_have_gradients(leave_one_out):
     rng = np.random.RandomState(0)
-    squared, logits, log_weights = rng.rand(4, 4) - 0.2, rng.rand(2), np.log(rng.rand(4, 4))
+    squared, log_weights = rng.rand(4, 4) - 0.2, np.log(rng.rand(4, 4))
     bandwidths = np.array([0.1, 1.0])
     own = np.eye(4, dtype=bool) if leave_one_out else None
-    tensors = torch.tensor(squared, requires_grad=True), torch.tensor(logits, requires_grad=True)
+    tensor = torch.tensor(squared, requires_grad=True)
     excluded = None if own is None else torch.tensor(own)
-    f = log_densities(*tensors, torch.tensor(bandwidths), torch.tensor(log_weights), excluded)
-    expected = kernels.log_densities(squared, logits, bandwidths, log_weights, own)
+    f = log_densities(tensor, torch.tensor(bandwidths), torch.tensor(log_weights), excluded)
+    expected = kernels.log_densities(squared, bandwidths, log_weights, own)
     np.testing.assert_allclose(f.detach(), expected, rtol=1e-12)
-    gradients = torch.autograd.grad(f.sum(), tensors)
-    assert all(torch.isfinite(gradient).all() for gradient in gradients)
-    assert (gradients[0].diagonal() == 0).all() == leave_one_out
+    (gradient,) = torch.autograd.grad(f.sum(), tensor)
+    assert torch.isfinite(gradient).all()
+    assert (gradient.diagonal() == 0).all() == leave_one_out
 
 
 def test_training_trains(data):
     model = make_model(data[0])
-    trainer = make_trainer(data, model, max_iter=15, n_iter_no_change=15)
+    trainer = make_trainer(data, model, max_iter=15)
     before = copy.deepcopy(trainer.weights.state_dict())
     model.encoder.standardize(model.flows(data[0]))  # and no dropout
     everything = np.arange(len(data[0])), trainer.all_twins
@@ -149,7 +153,7 @@ def test_two_twins_of_a_graph_are_one_of_each_kind(data, monkeypatch):
         np.testing.assert_array_equal(other, 1 - one)
 
 
-@pytest.mark.parametrize(("bandwidths", "n_times"), [((0.1, 1.0), 0), ("nearest", 3)])
+@pytest.mark.parametrize(("bandwidths", "n_times"), [((0.1, 1.0), 0), ("relative", 3)])
 def test_only_adaptive_densities_adapt_in_each_epoch(data, monkeypatch, bandwidths, n_times):
     adapted = []
     monkeypatch.setattr(Density, "adapt", lambda self, *given: adapted.append(given))
@@ -163,7 +167,8 @@ def test_only_adaptive_densities_adapt_in_each_epoch(data, monkeypatch, bandwidt
 )
 def test_early_stopping_restores_the_best_state(data, monkeypatch, losses, n_epochs, best):
     """Three epochs without improvement, or the last epoch, end the training."""
-    trainer, states = make_trainer(data, max_iter=5, n_iter_no_change=3), []
+    monkeypatch.setattr(module, "PATIENCE", 3)
+    trainer, states = make_trainer(data, max_iter=5), []
 
     def scripted_loss():
         states.append(copy.deepcopy(trainer.weights.state_dict()))
@@ -178,7 +183,7 @@ def test_early_stopping_restores_the_best_state(data, monkeypatch, losses, n_epo
 
 def test_held_out_graphs_are_neither_trained_on_nor_references(data):
     trainer = make_trainer(data)
-    assert len(trainer.held_out) == 6
+    assert len(trainer.held_out) == 3
     assert sorted([*trainer.held_out, *trainer.trained_on]) == list(range(30))
     # One twin a flag for each held-out graph, with the graph's own sizes.
     sizes = data[0][trainer.held_out].n_nodes_per_graph
@@ -200,7 +205,7 @@ F[0, 0], TWINS[0, ::4] = 1e-9, 1e-8
 
 
 def contrast_of(f, twins):
-    return contrast(torch.tensor(f).log(), torch.tensor(twins).log()).item()
+    return contrast(torch.tensor(np.tile(f, 2)).log(), torch.tensor(twins).log()).item()
 
 
 def test_contrast_equals_the_papers_loss():
@@ -216,7 +221,7 @@ def test_contrast_equals_the_papers_loss():
 
 def test_log_contrast_equals_the_loss_of_the_code():
     f, twins = F, TWINS
-    loss = log_contrast(torch.tensor(f).log(), torch.tensor(twins).log()).item()
+    loss = log_contrast(torch.tensor(np.tile(f, 2)).log(), torch.tensor(twins).log()).item()
     expected = np.mean(np.log(np.tile(f, 2) + 1e-6) - np.log(twins + 1e-6))
     assert loss == pytest.approx(-expected, rel=1e-12)
 
@@ -231,9 +236,35 @@ def test_a_twin_far_denser_than_its_graph_does_not_outweigh_the_others():
     np.testing.assert_allclose(3 * twins.grad[0], np.exp([-1, 6, 6]), rtol=1e-5)
 
 
-def test_under_a_distance_of_ones_own_mixture_weights_are_learned():
-    graphs, training = random_graphs(9), Contrastive(max_iter=2)
-    detector = GraphKDEDetector(views=Density(Sums()), training=training, random_state=0)
-    detector.fit(graphs)
-    assert len({tuple(x) for x in detector.history_["mixture_weights"]}) == 3
-    assert nearest_references(detector, graphs, 2)[0].shape == (9, 2)
+def test_damped_contrast_equals_the_loss_of_arrays():
+    f, twins = torch.tensor(np.tile(F, 2)), torch.tensor(TWINS)
+    ratios = np.log(np.tile(F, 2) / TWINS)
+    expected = -LOG_RATIO_SCALE * np.arcsinh(ratios / LOG_RATIO_SCALE).mean()
+    assert damped_contrast(f.log(), twins.log()).item() == pytest.approx(expected, rel=1e-12)
+
+
+def test_copies_do_not_count(data):
+    graphs = data[0]
+    trainer = make_trainer((graphs, [graphs, data[1][0]]), swap=0.0, learn_encoder=False)
+    *_, is_copy = trainer.fixed["trained on"]
+    n = len(trainer.trained_on)
+    assert is_copy[:n].all()
+    assert not is_copy[n:].all()
+    log_f = torch.zeros((1, n))
+    log_twins = torch.cat([torch.full((1, n), 9.0), torch.full((1, n), -1.0)], 1)
+    loss = trainer._contrast_of(log_f, log_twins, np.repeat([True, False], n)).item()
+    assert loss == pytest.approx(math.exp(-1) - 1, rel=1e-4)
+    history = trainer.train()
+    assert history["copies"][1] == pytest.approx(is_copy.mean())
+
+
+def test_without_the_encoder_nothing_but_weights_moves(data, monkeypatch):
+    model = make_model(data[0])
+    trainer = make_trainer(data, model, learn_encoder=False, weights_learning_rate=0.1)
+    before = copy.deepcopy(model.encoder.state_dict())
+    monkeypatch.setattr(module.gpu, "squared_mmd", None)  # no distance is computed again
+    history = trainer.train()
+    after = model.encoder.state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert history["loss"][-1] < history["loss"][1]
+    assert history["validation_loss"][-1] != history["validation_loss"][0]

@@ -180,8 +180,8 @@ def test_the_page_says_what_the_user_calls_things(listed):
         (
             "auto",
             [],
-            "By chance alone, about 0 to 3 of 41 usual cases would stand out, too; here, 2 do, far "
-            "below most others: check these first.",
+            "By chance alone, about 0 to 3 of 41 usual cases would stand out, too; here, 2 do, 1 "
+            "of them far below most others.",
         ),
         (0.1, [], "You asked for the oddest 10%: as many stand out in any list"),
         (0.1, [cases()], "By chance alone, about 4 to 5 of 41 usual cases would stand out"),

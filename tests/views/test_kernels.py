@@ -10,6 +10,7 @@ from skgraphkde.views.kernels import (
     log_densities,
     log_size_kernel,
     median_distance,
+    mixture,
     size_bandwidths,
 )
 from tests.conftest import random_graphs
@@ -42,18 +43,20 @@ def test_density_equals_the_formula(second_kernel, leave_one_out):
     for i in range(6):
         second, skip = W[i] if second_kernel else None, i if leave_one_out else None
         expected.append(math.log(density_slow(squared[i], BANDWIDTHS, weights, second, skip)))
-    actual = log_densities(
+    by_bandwidth = log_densities(
         squared,
-        logits,
         np.array(BANDWIDTHS),
         np.log(W) if second_kernel else None,
         np.eye(6, dtype=bool) if leave_one_out else None,
     )
+    assert by_bandwidth.shape == (6, 5)
+    actual = mixture(by_bandwidth, logits)
     np.testing.assert_allclose(actual, expected, rtol=1e-10, atol=1e-10)
 
 
 def test_the_density_of_what_is_infinitely_far_is_0():
-    assert log_densities(np.full((1, 2), np.inf), np.zeros(5), np.array(BANDWIDTHS)) == [-np.inf]
+    far = log_densities(np.full((1, 2), np.inf), np.array(BANDWIDTHS))
+    assert mixture(far, np.zeros(5)) == [-np.inf]
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from sklearn import config_context
 from skgraphkde import (
     GraphBatch,
     GraphSchema,
-    SpectralEdges,
-    Twins,
     read_graphs,
 )
-from skgraphkde.learned.twins import swap_edges, swap_features
+from skgraphkde import twins as module
+from skgraphkde.features import NodeFeatures
+from skgraphkde.twins import Twins, find_copies, swap_edges, swap_features
 from tests.conftest import permuted, random_graphs
 from tests.graphs.test_refinement import typed_graphs
 
@@ -73,7 +73,9 @@ def test_spectral_twins_equal_the_algorithm(
     directed, seed, thresholds, max_ratio, self_loops, weights
 ):
     batch = typed_batch(6, seed, directed=directed, data=False, weights=weights)
-    twins = SpectralEdges(thresholds, max_ratio, self_loops).twins(batch)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MAX_RATIO", max_ratio)
+        twins = Twins(0.0, thresholds, self_loops).structural(batch, np.random.RandomState(0))
     for i in range(len(batch)):
         if batch[i].adjacency.nnz:
             A = batch[i].adjacency.toarray()
@@ -98,10 +100,44 @@ def test_twins_do_not_depend_on_node_order(seed):
     directed = GraphBatch.concatenate([directed, read_graphs(arcs)])
     for graphs in (batch, directed):
         moved = permuted(graphs, seed).replace(schema=graphs.schema)
-        for twin, of_moved in zip(
-            SpectralEdges().twins(graphs), SpectralEdges().twins(moved), strict=True
-        ):
-            assert (permuted(twin, seed).adjacency != of_moved.adjacency).nnz == 0
+        for p_pert in (1.0, 0.3):
+            twins, of_moved = (
+                Twins(p_pert=p_pert).structural(x, np.random.RandomState(0))
+                for x in (graphs, moved)
+            )
+            for twin, other in zip(twins, of_moved, strict=True):
+                assert (permuted(twin, seed).adjacency != other.adjacency).nnz == 0
+
+
+@given(st.integers(0, 10**6))
+def test_twins_with_edges_removed_lack_edges_and_nothing_else(seed):
+    batch = typed_batch(6, seed, directed=bool(seed % 2), weights=bool(seed % 3))
+    state = np.random.get_state()[1].copy()
+    twin, before = Twins().with_edges_removed(batch), edges_of(batch)
+    assert all(before[pair] == data for pair, data in edges_of(twin).items())
+    removed, _ = Twins(0.0).structural(batch, np.random.RandomState(0))
+    kept = set(edges_of(removed)) & set(before)
+    assert set(edges_of(twin)) == kept
+    np.testing.assert_array_equal(np.random.get_state()[1], state)
+
+
+def test_a_smaller_part_of_the_spectrum_changes_fewer_edges():
+    batch = read_graphs([nx.gnp_random_graph(30, 0.2, seed=seed) for seed in range(20)])
+    n_edges = [
+        Twins(p_pert=x).structural(batch, np.random.RandomState(0))[0].adjacency.nnz
+        for x in (0.02, 0.1, 1.0)
+    ]
+    assert batch.adjacency.nnz > n_edges[0] > n_edges[1] >= n_edges[2]
+
+
+def test_copies_are_found():
+    graphs = read_graphs([nx.path_graph(4), nx.star_graph(3), nx.cycle_graph(6)])
+    features = NodeFeatures(("degree",)).fit(graphs)
+    order = [nx.relabel_nodes(nx.path_graph(4), {0: 3, 3: 0}), nx.path_graph(4), nx.cycle_graph(5)]
+    twins = GraphBatch.concatenate([graphs, read_graphs(order)])
+    found = find_copies(features.transform(graphs), features.transform(twins), 2)
+    # By degrees and neighbors, the path with its ends exchanged is the same.
+    assert found.tolist() == [True, True, True, True, False, False]
 
 
 # -- data of edges ---------------------------------------------------------------------------------
@@ -118,7 +154,7 @@ def typed_batch(n_graphs, seed, *, directed, data=True, parallel=False, weights=
 
 KINDS = st.fixed_dictionaries({name: st.booleans() for name in ("directed", "parallel", "weights")})
 MAKERS = {
-    "spectral": lambda batch, rng: SpectralEdges().twins(batch, rng),
+    "spectral": lambda batch, rng: Twins(0.0).structural(batch, rng),
     "swapped": lambda batch, rng: [swap_edges(batch, 0.7, rng)],
     "structural": lambda batch, rng: Twins(0.5).structural(batch, rng),
 }
@@ -162,7 +198,7 @@ def test_what_holds_of_every_twin(kind, maker, seed):
 def test_data_of_edges_that_stay_and_of_new_ones(kind, seed):
     batch = typed_batch(5, seed, **kind)
     before, graph = edges_of(batch), batch.graph_of_node
-    for twin in SpectralEdges().twins(batch, np.random.RandomState(seed)):
+    for twin in Twins(0.0).structural(batch, np.random.RandomState(seed)):
         for (u, v), data in edges_of(twin).items():
             if (u, v) in before:
                 assert data == before[u, v]
@@ -207,7 +243,9 @@ def test_swapped_edges_move():
 
 
 @pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("twins", [Twins(), Twins(edges=None), Twins(swap_ratio=0)])
+@pytest.mark.parametrize(
+    "twins", [Twins(), Twins(energies=None), Twins(swap=0.0, self_loops=False)]
+)
 @pytest.mark.filterwarnings("ignore:graph . is undirected")
 def test_hard_graphs_survive(twins, directed):
     batch = read_graphs(

@@ -6,38 +6,42 @@ keeps its data, and a new edge has the data of another edge of its graph.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from numbers import Real
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import working_memory
 from skgraphkde.graphs.arrays import offsets, ranges
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.specification import Specification, at_least
+from skgraphkde.graphs.refinement import hash64
+from skgraphkde.propagation import node_colors
 
 # Eigenvalues with a smaller difference, relative to the largest, are equal: LAPACK's error is
 # 1e-14 n.
 EIGENVALUE_TOL = 1e-9
 # Threshold of a rebuilt matrix, in units of the weight.
 CUT = 0.5
+# Largest factor by which a singular value is divided or multiplied (r_max of the paper), and the
+# factor if there is no tail.
+MAX_RATIO = 10.0
 
 
-class SpectralEdges(Specification):
-    """Twins with edges removed or added by a change of the spectrum (Algorithm 1 of the paper).
+@dataclass(frozen=True)
+class Twins:
+    """Twins of graphs: some edges removed or added, and some node features swapped.
 
-    The spectrum consists of the singular values of the adjacency, as in the paper. For a symmetric
-    adjacency its eigenpairs are used, and sizes of eigenvalues are the singular values. Sorted by
-    size, the head is the shortest prefix with the share tau_1 of the energy, the sum of squares,
+    The spectrum consists of the singular values of the adjacency A, or of A + I, sorted by size.
+    For a symmetric matrix its eigenpairs are used, and sizes of eigenvalues are the singular
+    values. The head is the shortest prefix with the share tau_1 of the energy, the sum of squares,
     and the tail follows the shortest prefix with the share tau_2. With r the mean size in the head
-    divided by that in the tail, but at most `max_ratio`, removal divides the head by r, and
-    addition multiplies the tail by r. The rebuilt matrix is thresholded to a graph: an entry is an
-    edge if it is above half of the weight of that edge, or of the graph's mean weight if there is
-    no such edge.
+    divided by that in the tail, but at most 10, removal divides the head by r, and addition
+    multiplies the tail by r. The rebuilt matrix is thresholded to a graph: an entry is an edge if
+    it is above half of the weight of that edge, or of the graph's mean weight if there is no such
+    edge.
 
     Positive eigenvalues precede negative ones of equal size, and the vectors of one eigenvalue, or
     of one singular value, are never separated. The edges of a twin thus do not depend on the order
@@ -48,59 +52,65 @@ class SpectralEdges(Specification):
 
     Parameters
     ----------
-    energy_thresholds : tuple of float, default=(0.5, 0.75)
-        (tau_1, tau_2) with 0 < tau_1 <= tau_2 <= 1. To remove edges, the leading part of the
-        spectrum with the share tau_1 of the energy is shrunk. To add edges, the part after the
-        share tau_2 is stretched.
-    max_ratio : float, default=10.0
-        Upper bound of the factor r, and its value if the tail is empty or zero. At least 1.
-    self_loops : bool, default=False
+    swap : float, default=0.2
+        Share of a graph's nodes whose features are permuted among them (r_swap of the paper), in
+        [0, 1], rounded down: at 0.2, graphs of fewer than 10 nodes swap none. If edges have
+        categories or numbers, the data of the same share of a graph's edges are permuted, too.
+    energies : tuple of float or None, default=(0.5, 0.75)
+        (tau_1, tau_2) with 0 < tau_1 <= tau_2 <= 1. None keeps the edges.
+    self_loops : bool, default=True
         Whether the spectrum is that of A + I, with a self-loop of the graph's mean weight at each
-        node, as in the code of the paper. The twins have none.
+        node, as in the code of the paper. The twins have none. With the spectrum of A, half of the
+        twins of small molecules equal their graph.
+    p_pert : float, default=1.0
+        Largest share of a graph's singular values that change, in (0, 1]: the largest of the head,
+        or of the tail.
     """
 
-    _parameter_constraints: dict = {
-        "energy_thresholds": [tuple, list],
-        "max_ratio": [at_least(1, Real)],
-        "self_loops": ["boolean"],
-    }
+    swap: float = 0.2
+    energies: tuple[float, float] | None = (0.5, 0.75)
+    self_loops: bool = True
+    p_pert: float = 1.0
 
-    def __init__(
-        self,
-        energy_thresholds: Any = (0.5, 0.75),
-        max_ratio: float = 10.0,
-        self_loops: bool = False,
-    ) -> None:
-        self.energy_thresholds = energy_thresholds
-        self.max_ratio = max_ratio
-        self.self_loops = self_loops
-
-    def _validate_values(self) -> None:
-        tau = self.energy_thresholds
-        are_numbers = all(isinstance(x, Real) for x in tau)
-        if not are_numbers or len(tau) != 2 or not 0 < tau[0] <= tau[1] <= 1:
-            raise ValueError(
-                "The 'energy_thresholds' parameter of SpectralEdges must be (tau_1, tau_2) with "
-                f"0 < tau_1 <= tau_2 <= 1. Got {tau!r} instead."
-            )
-
-    def twins(
-        self, batch: GraphBatch, rng: np.random.RandomState | None = None
-    ) -> list[GraphBatch]:
-        """Make twins with removed edges and twins with added edges.
+    def structural(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
+        """Make twins with edges removed and with edges added, and with other data of edges.
 
         Parameters
         ----------
         batch : GraphBatch
-        rng : RandomState, default=None
-            Generator of the data of new edges, not used if edges have no data. None is NumPy's
-            global generator.
+            Graphs, before their features are computed.
+        rng : RandomState
+            Generator of the data of edges, not used if edges have no data.
 
         Returns
         -------
         list of GraphBatch
-            ``[removed, added]``, both parallel to `batch`.
+            ``[removed, added]``, both parallel to `batch`; ``[batch]``, but for the data of its
+            edges, if `energies` is None.
         """
+        twins = [batch]
+        if self.energies is not None:
+            twins = [_with_pairs(batch, key, rng) for key in self._pairs(batch)]
+        return [swap_edges(twin, self.swap, rng) for twin in twins]
+
+    def with_edges_removed(self, batch: GraphBatch) -> GraphBatch:
+        """Make twins that only lack edges. Nothing is random.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+
+        Returns
+        -------
+        GraphBatch
+        """
+        removed, _ = self._pairs(batch)
+        row, column, _ = _listed_edges(batch)
+        kept = np.intersect1d(removed, row * batch.n_nodes + column)
+        return _with_pairs(batch, kept, np.random.RandomState(0))  # there is no new edge
+
+    def _pairs(self, batch: GraphBatch) -> list[np.ndarray]:
+        """Pairs of nodes with an edge after removal, and after addition: u * n_nodes + v."""
         keys: tuple[list[np.ndarray], list[np.ndarray]] = [], []
         for first_node, A, is_symmetric in _blocks(batch):
             for of_twin, is_edge in zip(keys, self._edges_of_twins(A, is_symmetric), strict=True):
@@ -108,7 +118,7 @@ class SpectralEdges(Specification):
                 once = row != column if batch.directed else row < column
                 row, column = (first_node[graph] + x for x in (row, column))
                 of_twin.append((row * batch.n_nodes + column)[once])
-        return [_with_pairs(batch, np.concatenate(of_twin), rng) for of_twin in keys]
+        return [np.concatenate(key) for key in keys]
 
     def _edges_of_twins(self, A: np.ndarray, is_symmetric: bool) -> list[np.ndarray]:
         """Marks of the edges of the two twins, shape (g, n, n) each."""
@@ -135,7 +145,7 @@ class SpectralEdges(Specification):
         ordered = np.take_along_axis(values, order, axis=1)
         energy = np.cumsum(ordered**2, axis=1)
         prefixes = []
-        for threshold in self.energy_thresholds:
+        for threshold in self.energies or ():
             goal = (threshold - 1e-9) * energy[:, -1:]
             last = np.argmax(energy >= goal, axis=1)[:, np.newaxis]
             boundary = np.take_along_axis(ordered, last, axis=1)
@@ -145,7 +155,9 @@ class SpectralEdges(Specification):
         with np.errstate(divide="ignore", invalid="ignore"):
             mean_head = (np.abs(ordered) * head).sum(1) / head.sum(1)
             mean_tail = (np.abs(ordered) * tail).sum(1) / tail.sum(1)
-            ratio = np.fmin(mean_head / mean_tail, self.max_ratio)[:, np.newaxis]  # if no tail, max
+            ratio = np.fmin(mean_head / mean_tail, MAX_RATIO)[:, np.newaxis]  # if no tail, max
+        most = math.ceil(self.p_pert * size.shape[1])
+        head, tail = (_first_values(part, most, ordered, unit) for part in (head, tail))
         back = np.argsort(order, axis=1)
         return (
             np.take_along_axis(np.where(head, ordered / ratio, ordered), back, axis=1),
@@ -153,60 +165,22 @@ class SpectralEdges(Specification):
         )
 
 
-class Twins(Specification):
-    """Specification of the perturbed twins of graphs.
+def _first_values(part: np.ndarray, most: int, ordered: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Marks of the first `most` values of a part of each spectrum, and of those equal to the last.
 
     Parameters
     ----------
-    swap_ratio : float, default=0.2
-        Share of a graph's nodes whose features are permuted among them, in [0, 1], rounded down: at
-        0.2, graphs of fewer than 10 nodes swap none. If edges have categories or numbers, the data
-        of the same share of a graph's edges are permuted, too.
-    edges : "spectrum", SpectralEdges or None, default="spectrum"
-        Perturbation of edges; "spectrum" is :class:`SpectralEdges`. None keeps the edges.
-
-    Examples
-    --------
-    >>> from skgraphkde import Contrastive, GraphKDEDetector, Twins
-    >>> GraphKDEDetector(training=Contrastive(twins=Twins(edges=None)))
-    GraphKDEDetector(training=Contrastive(twins=Twins(edges=None)))
+    part : ndarray of shape (g, n), bool
+    most : int
+    ordered : ndarray of shape (g, n)
+        Values of each spectrum, the largest first.
+    unit : ndarray of shape (g, 1)
+        Differences of values up to ten times this are rounding errors.
     """
-
-    _parameter_constraints: dict = {
-        "swap_ratio": [Interval(Real, 0, 1, closed="both")],
-        "edges": [StrOptions({"spectrum"}), SpectralEdges, None],
-    }
-
-    def __init__(self, swap_ratio: float = 0.2, edges: Any = "spectrum") -> None:
-        self.swap_ratio = swap_ratio
-        self.edges = edges
-
-    def _validate_values(self) -> None:
-        if self.edges is None and self.swap_ratio == 0:
-            raise ValueError(
-                "with swap_ratio=0 and edges=None twins are copies of the graphs: raise "
-                "swap_ratio, or use edges='spectrum'"
-            )
-
-    def structural(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
-        """Make twins with other edges, or with other data of edges.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-            Graphs, before their features are computed.
-        rng : RandomState
-
-        Returns
-        -------
-        list of GraphBatch
-            Batches parallel to `batch`; ``[batch]`` if edges do not change.
-        """
-        twins = [batch]
-        if self.edges is not None:
-            edges = SpectralEdges() if self.edges == "spectrum" else self.edges
-            twins = edges.twins(batch, rng)
-        return [swap_edges(twin, self.swap_ratio, rng) for twin in twins]
+    position = np.cumsum(part, axis=1)
+    last = np.argmax(position == np.minimum(most, position[:, -1:]), axis=1)[:, np.newaxis]
+    boundary = np.take_along_axis(ordered, last, axis=1)
+    return part & ((position <= most) | (np.abs(ordered - boundary) <= 10 * unit))
 
 
 def swap_features(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomState) -> GraphBatch:
@@ -258,6 +232,27 @@ def swap_edges(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomState)
     return _with_edges(batch, row, column, batch.adjacency.data[edges], origin)
 
 
+def find_copies(graphs: GraphBatch, twins: GraphBatch, n_rounds: int) -> np.ndarray:
+    """Mark the twins that have the same nodes as their graph, as far as an encoder can tell.
+
+    Parameters
+    ----------
+    graphs, twins : GraphBatch
+        With their node features as attributes; those of graph i at i, i + n, ...
+    n_rounds : int
+        Number of layers of the encoder.
+
+    Returns
+    -------
+    ndarray of shape (n_twins,), bool
+    """
+    hashes = []
+    for batch in (graphs, twins):
+        colors = hash64(node_colors(batch, n_rounds)[-1])
+        hashes.append(np.add.reduceat(colors, batch.node_ptr[:-1]))  # modulo 2^64
+    return np.resize(hashes[0], len(twins)) == hashes[1]
+
+
 def _exchanges(
     ptr: np.ndarray, ratio: float, rng: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -304,9 +299,7 @@ def _blocks(batch: GraphBatch) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
             yield batch.node_ptr[some], A, symmetric
 
 
-def _with_pairs(
-    batch: GraphBatch, key: np.ndarray, rng: np.random.RandomState | None
-) -> GraphBatch:
+def _with_pairs(batch: GraphBatch, key: np.ndarray, rng: np.random.RandomState) -> GraphBatch:
     """Replace the edges of a batch by those between the pairs (u, v) in `key`, u * n_nodes + v."""
     row_of_edge, column_of_edge, edges = _listed_edges(batch)
     key_of_edge = row_of_edge * batch.n_nodes + column_of_edge
@@ -318,7 +311,7 @@ def _with_pairs(
     origin = np.zeros(len(row), dtype=np.int64)
     if _has_edge_data(batch):
         ptr = np.searchsorted(row_of_edge, batch.node_ptr)  # the edges of a graph are contiguous
-        share = check_random_state(rng).random_sample(len(row))
+        share = rng.random_sample(len(row))
         origin = edges[ptr[graph] + (share * np.diff(ptr)[graph]).astype(np.int64)]
     return _with_edges(
         batch,
