@@ -56,6 +56,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "within_subsection_order": ExplicitOrder(
         [
+            "plot_lgkde.py",
             "plot_graphml.py",
             "plot_mutag.py",
             "plot_reasons.py",
@@ -66,7 +67,6 @@ sphinx_gallery_conf = {
             "plot_map.py",
             "plot_pipeline.py",
             "plot_grid_search.py",
-            "plot_training.py",
             "*",
         ]
     ),
