@@ -13,7 +13,7 @@ from benchmarks import harness
 from benchmarks.protocol import DATASETS, N_FOLDS
 
 ACCURACY = ("detection", "paper_protocol", "unchosen", "elsewhere", "typed", "verdicts", "find")
-PARTS = ("masking", "defaults", "components", "perturbation", "thresholds", "capacity")
+PARTS = ("lgkde", "masking", "defaults", "components", "perturbation", "thresholds", "capacity")
 DENSITIES = ("contamination", "erdos_renyi", "families", "shift", "false_alarms", "drift")
 SPEED = ("runtime", "speed", "end_to_end", "calls", "scale", "library", "bounds")
 TABLES = (*ACCURACY, *PARTS, *DENSITIES, *SPEED)

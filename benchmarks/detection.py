@@ -17,7 +17,7 @@ ABOUT = """\
 Five folds over the classes; fitted on the normal graphs of four, scored on the fifth. Mean and
 standard deviation over the folds, in percent (the paper's are over five runs). Labels of these data
 sets were used to choose the defaults, so their mean is optimistic. *Paper settings* are
-`paper_settings()`; the *floor* is the features of the nodes alone, without convolution, in the
+`LGKDE.published()`; the *floor* is the features of the nodes alone, without convolution, in the
 biased MMD. In italics, below ours: the figure of the paper. The number of folds is in parentheses
 after a data set, and after a figure that has fewer. Empty cells did not run.
 """

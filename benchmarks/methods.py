@@ -4,15 +4,26 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from skgraphkde import MMD, Density, GraphKDEDetector, Propagation, paper_settings
+from skgraphkde import GCN, KDE, LGKDE, MMD, Density, GraphKDEDetector, NodeFeatures, Propagation
+from skgraphkde.distances.mmd import FIVE_DECADES
 
 
-def paper_detector(**changes: Any) -> Callable[[int], GraphKDEDetector]:
-    """A function from a seed to a detector with the settings of the paper, except for `changes`.
+def published(**changes: Any) -> Callable[[int], LGKDE]:
+    """A function from a seed to LGKDE with the choices of the paper, except for `changes`."""
+    return lambda seed: LGKDE.published(random_state=seed, **changes)
 
-    The names of changes may be nested, such as ``encoder__n_layers``.
-    """
-    return lambda seed: GraphKDEDetector(**paper_settings(random_state=seed)).set_params(**changes)
+
+def untrained(gammas: tuple[float, ...] = FIVE_DECADES) -> Callable[[int], GraphKDEDetector]:
+    """A function from a seed to that detector without training, with equal weights."""
+    distance = MMD(gammas, estimator="biased")
+    view = Density(distance, KDE(FIVE_DECADES, weights="equal", size_kernel=False))
+    return lambda seed: GraphKDEDetector(
+        features=NodeFeatures("given"),
+        encoder=GCN(),
+        views=view,
+        calibration="train",
+        random_state=seed,
+    )
 
 
 def peer(module: str, name: str, **parameters: Any) -> Callable[[int], Any]:
@@ -41,8 +52,8 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "defaults": lambda seed: GraphKDEDetector(random_state=seed),
     "one view": lambda seed: GraphKDEDetector(views="density", random_state=seed),
     "floor": _floor,
-    "paper settings": paper_detector(),
-    "paper settings, untrained": paper_detector(training=None),
+    "paper settings": published(),
+    "paper settings, untrained": untrained(),
     "size only": peer("vectors", "SizeKDE"),
     "PK-SVM": peer("graph_kernel", "GraphKernelDetector", kernel="propagation", detector="svm"),
     "PK-iF": peer("graph_kernel", "GraphKernelDetector", kernel="propagation", detector="forest"),

@@ -16,14 +16,14 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from benchmarks import protocol
 from benchmarks.protocol import DATASETS, OTHER, load
 from benchmarks.render import markdown, mean_std, of_paper, read_paper
-from skgraphkde import GraphKDEDetector, NodeFeatures, paper_settings
+from skgraphkde import LGKDE, NodeFeatures
 from skgraphkde.learned import trainer
 
 TITLE = "The paper's protocol"
 ABOUT = """\
 AUROC in percent, mean and standard deviation over repetitions (their number in parentheses after
-the data set, and after a figure that has fewer). *Text* is `paper_settings()`, *released* is
-`paper_settings(code="released")` with the node features that the released code takes for the data
+the data set, and after a figure that has fewer). *Text* is `LGKDE.published()`, *released* is
+`LGKDE.published("released")` with the node features that the released code takes for the data
 set. The epoch is the *untrained* one; the *last* of 100; the one with the lowest *held-out loss*,
 at which the package stops; or **the best on the test labels**, by the largest sum of AUROC and
 AUPRC, as in the released code. This **is no result**: it needs the labels of the graphs that are to
@@ -64,11 +64,15 @@ FEW = ["MUTAG", "BZR", "COX2", "ENZYMES", "IMDB-BINARY"]
 #: Parts of the released settings, each in place of that of the text.
 STEPS: dict[str, tuple[str, ...]] = {
     "features": ("features",),
-    "network": ("encoder",),
-    "twins": ("training__twins", "training__n_twins"),
-    "loss": ("training__loss",),
-    "optimizer": tuple(
-        f"training__{name}" for name in ("batch_size", "learning_rate", "schedule", "weight_decay")
+    "network": ("hidden_dim", "out_dim", "last_relu"),
+    "twins": ("self_loops", "n_twins"),
+    "loss": ("loss",),
+    "optimizer": (
+        "batch_size",
+        "learning_rate",
+        "weights_learning_rate",
+        "schedule",
+        "weight_decay",
     ),
 }
 EPOCHS = {
@@ -95,25 +99,20 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
 
 
 def estimator(variant: str, split: str, dataset: str, fold: int) -> Any:
-    """A detector that trains for 100 epochs, seeded with the fold."""
+    """The detector of a cell, seeded with the fold."""
     features = NodeFeatures(FEATURES.get(dataset.removesuffix(OTHER), ("label",)))
-    released = GraphKDEDetector(**paper_settings(code="released", features=features))
-    detector = released if variant == "released" else GraphKDEDetector(**paper_settings())
-    values = released.get_params()
-    detector.set_params(**{name: values[name] for name in STEPS.get(variant, ())})
-    return detector.set_params(
-        random_state=fold,
-        training__n_iter_no_change=detector.training.max_iter,
-        views__distance__method="auto",
-    )
+    released = LGKDE.published("released", features=features, random_state=fold)
+    if variant == "released":
+        return released
+    changes = {name: getattr(released, name) for name in STEPS.get(variant, ())}
+    return LGKDE.published(random_state=fold, **changes)
 
 
 def measure(estimator: Any, variant: str, split: str, dataset: str, fold: int) -> dict[str, float]:
     """One fit: figures of four epochs."""
     train, test, y = SPLITS[split](dataset, fold)
     scores = scores_by_epoch(estimator, train, test)
-    patience = paper_settings()["training"].n_iter_no_change
-    held_out = stopped_at(estimator.history_["validation_loss"], patience)
+    held_out = stopped_at(estimator.history_["validation_loss"], trainer.PATIENCE)
     figures = [(roc_auc_score(y, x), average_precision_score(y == -1, -x)) for x in scores]
     figures = 100 * np.array(figures)
     best = 1 + int(figures[1:].sum(axis=1).argmax())
@@ -144,12 +143,12 @@ SPLITS = {
 }
 
 
-def scores_by_epoch(detector: GraphKDEDetector, train: Any, test: Any) -> list[np.ndarray]:
-    """Fit a detector with one density, and return the scores that it would have had by epoch.
+def scores_by_epoch(detector: LGKDE, train: Any, test: Any) -> list[np.ndarray]:
+    """Fit a detector to the last epoch, and return the scores that it would have had by epoch.
 
     Epoch 0 is untrained.
     """
-    untrained = clone(detector).set_params(training=None).fit(train)
+    untrained = clone(detector).set_params(learn_encoder=False, max_iter=1).fit(train)
     featurized, recorded = untrained.model_.features.transform(test), []
 
     class Recorder(trainer.Trainer):
@@ -160,10 +159,11 @@ def scores_by_epoch(detector: GraphKDEDetector, train: Any, test: Any) -> list[n
             with torch.no_grad():
                 known = self._embed(self._clouds(self.graphs))
                 new = self._embed(self._clouds(featurized))
-                scores = self._log_densities(featurized, new, self.graphs, known)
+                scores = self._mix(self._log_densities(featurized, new, self.graphs, known))
                 recorded.append(scores[0].double().numpy())
 
-    with patch.object(trainer, "Trainer", Recorder):
+    to_the_end = patch.object(trainer, "PATIENCE", detector.max_iter)
+    with patch.object(trainer, "Trainer", Recorder), to_the_end:
         detector.fit(train)
     return recorded
 

@@ -10,9 +10,9 @@ import torch
 
 from benchmarks.protocol import DATASETS, load
 from benchmarks.render import markdown
-from skgraphkde import GCN, GraphBatch, NodeFeatures, paper_settings
+from skgraphkde import GCN, GraphBatch, NodeFeatures
 from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.distances.mmd import FittedMMD
+from skgraphkde.distances.mmd import FIVE_DECADES, FittedMMD
 from skgraphkde.graphs.refinement import factorize
 from skgraphkde.propagation import MessageFlow, node_colors
 
@@ -26,8 +26,7 @@ nodes. *Pair by pair* is the formula, on 300 random pairs, extrapolated. *Error*
 difference from double precision.
 """
 MAX_NODES, N_PAIRS, BLOCK = 10_000, 300, 64
-GAMMAS = paper_settings()["views"].distance.gammas
-MMD = FittedMMD(GAMMAS)
+MMD = FittedMMD(FIVE_DECADES)
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
@@ -99,7 +98,7 @@ def _pair_by_pair(Z: torch.Tensor, ptr: np.ndarray, pairs: np.ndarray) -> torch.
             torch.exp(-gamma * torch.cdist(x, x) ** 2).mean()
             + torch.exp(-gamma * torch.cdist(y, y) ** 2).mean()
             - 2 * torch.exp(-gamma * torch.cdist(x, y) ** 2).mean()
-            for gamma in GAMMAS
+            for gamma in FIVE_DECADES
         ]
         values.append(torch.stack(squared).max())
     return torch.stack(values)
@@ -110,12 +109,12 @@ def _blocks(Z: torch.Tensor, ptr: np.ndarray) -> torch.Tensor:
     n = len(ptr) - 1
     sizes = torch.from_numpy(np.diff(ptr))
     graph_of_node = torch.repeat_interleave(torch.arange(n), sizes)
-    means = Z.new_empty((len(GAMMAS), n, n))
+    means = Z.new_empty((len(FIVE_DECADES), n, n))
     for first in range(0, n, BLOCK):
         last = min(first + BLOCK, n)
         D = torch.cdist(Z[ptr[first] : ptr[last]], Z) ** 2
         rows = graph_of_node[ptr[first] : ptr[last]] - first
-        for s, gamma in enumerate(GAMMAS):
+        for s, gamma in enumerate(FIVE_DECADES):
             K = torch.exp(-gamma * D)
             half = K.new_zeros((last - first, K.shape[1])).index_add_(0, rows, K)
             sums = K.new_zeros((n, last - first)).index_add_(0, graph_of_node, half.T)
