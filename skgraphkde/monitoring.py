@@ -247,8 +247,8 @@ class DriftMonitor:
     []
     >>> others = [nx.connected_watts_strogatz_graph(30, 4, 0.5, seed=i) for i in range(50)]
     >>> table = monitor.update(others)  # the share of rewired edges changes
-    >>> 100 <= monitor.alarms_[0].at < 110
-    True
+    >>> monitor.alarms_[0]
+    Alarm(at=101, since=93)
     """
 
     def __init__(

@@ -169,7 +169,7 @@ class Density(View):
         graphs, clouds = context.graphs[index], context.clouds[self][index]
         own = np.eye(len(index), dtype=bool)
         of_graphs = self.log_densities(graphs, clouds, graphs, clouds, own)
-        twins, clouds_of_twins = context.shared(_embed_twins, context.embedding)
+        twins, clouds_of_twins = context.shared(_embed_twins, context)
         of_twins = self.log_densities(twins, clouds_of_twins[self], graphs, clouds, own)
         return learn_weights(of_graphs, of_twins)
 
@@ -307,8 +307,8 @@ def graphs_with_twins(graphs: GraphBatch) -> np.ndarray:
     return small[sample_by_content(graphs[small], most)]
 
 
-def _embed_twins(graphs: GraphBatch, embedding: Any) -> tuple[GraphBatch, Clouds]:
+def _embed_twins(graphs: GraphBatch, context: Context) -> tuple[GraphBatch, Clouds]:
     """Twins with edges removed, which need no random choice, and their clouds."""
     with one_blas_thread():  # threads would wait for each other's small matrices
-        twins = Twins().with_edges_removed(graphs[graphs_with_twins(graphs)])
-    return twins, embedding(twins)
+        twins = Twins().with_edges_removed(graphs[context.shared(graphs_with_twins)])
+    return twins, context.embedding(twins)

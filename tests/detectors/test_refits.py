@@ -199,7 +199,7 @@ def test_known_anomalies_help_to_find_others(fitted):
 def test_one_view_learns_too():
     detector = GraphKDEDetector(views="density").fit(NORMAL[:90]).learn(ODD[:20], [-1] * 20)
     assert len(detector.model_.views) == 2
-    assert auroc(detector) > 0.8
+    assert auroc(detector) > 0.84
     assert (detector.calibration_scores_ <= 0).all()  # sums of log p-values
 
 
