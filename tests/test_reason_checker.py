@@ -112,9 +112,9 @@ def check_reasons(seed):
 
 @pytest.mark.filterwarnings("ignore")
 def test_reasons_of_random_graphs_are_true():
-    seeds = *range(7), 15, 47  # the last two have reasons about surroundings
+    seeds = *range(3), 15, 47  # the last two have reasons about surroundings
     counts, false = zip(*map(check_reasons, seeds), strict=True)
-    assert sum(counts) > 250
+    assert sum(counts) > 150
     assert not [x for of_seed in false for x in of_seed]
 
 

@@ -13,6 +13,10 @@ LOG_RATIO_SCALE = 10.0
 N_NEWTON = 10
 # Strength of the prior, under which no weight is 0.
 PRIOR = 0.1
+# Largest absolute logit, where the largest and the smallest are equally far from 0. Few graphs far
+# from their twins would push weights to exp(-100), where the loss has several minima, and the last
+# digit of a distance chooses one.
+MAX_LOGIT = 20.0
 
 
 def learn_weights(of_graphs: np.ndarray, of_twins: np.ndarray) -> np.ndarray:
@@ -26,7 +30,7 @@ def learn_weights(of_graphs: np.ndarray, of_twins: np.ndarray) -> np.ndarray:
     The first term is the objective of the paper (eq. objective) with the logarithm of the ratio,
     which does not depend on the scale of the densities; its asinh is smooth, and grows so slowly
     that no single twin decides. The second term is a Dirichlet prior. Where no twin tells
-    bandwidths apart, the weights are equal.
+    bandwidths apart, the weights are equal. No two logits differ by more than 40.
 
     Parameters
     ----------
@@ -38,7 +42,7 @@ def learn_weights(of_graphs: np.ndarray, of_twins: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_bandwidths,)
-        The logits alpha, with mean 0.
+        The logits alpha, the largest of which is minus the smallest.
 
     Examples
     --------
@@ -55,9 +59,21 @@ def learn_weights(of_graphs: np.ndarray, of_twins: np.ndarray) -> np.ndarray:
     start = np.zeros(n_bandwidths)
     if not len(of_graphs):
         return start
-    found = minimize(contrast, start, (of_graphs, of_twins), jac=True, method="L-BFGS-B")
-    logits = _polish(found.x, of_graphs, of_twins)
-    return logits - logits.mean()
+    found = minimize(
+        contrast,
+        start,
+        (of_graphs, of_twins),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-MAX_LOGIT, MAX_LOGIT)] * n_bandwidths,
+        options={"ftol": 1e-14},
+    )
+    return _centered(_polish(_centered(found.x), of_graphs, of_twins))
+
+
+def _centered(logits: np.ndarray) -> np.ndarray:
+    """The same weights, with the largest and the smallest logit equally far from 0."""
+    return logits - (logits.max() + logits.min()) / 2
 
 
 def contrast(
@@ -92,14 +108,20 @@ def contrast(
 
 
 def _polish(logits: np.ndarray, of_graphs: np.ndarray, of_twins: np.ndarray) -> np.ndarray:
-    """Steps of Newton, as long as the gradient falls."""
+    """Steps of Newton in the logits that are free, as long as their gradient falls."""
+    is_free = np.abs(logits) < MAX_LOGIT - 1e-9
+    if not is_free.any():
+        return logits
     _, gradient = contrast(logits, of_graphs, of_twins)
     for _ in range(N_NEWTON):
-        step = np.linalg.lstsq(_hessian(logits, of_graphs, of_twins), -gradient)[0]
-        _, new_gradient = contrast(logits + step, of_graphs, of_twins)
-        if not np.abs(new_gradient).max() < np.abs(gradient).max():
+        hessian = _hessian(logits, of_graphs, of_twins)[np.ix_(is_free, is_free)]
+        new_logits = logits.copy()
+        new_logits[is_free] += np.linalg.lstsq(hessian, -gradient[is_free])[0]
+        _, new_gradient = contrast(new_logits, of_graphs, of_twins)
+        is_better = np.abs(new_gradient[is_free]).max() < np.abs(gradient[is_free]).max()
+        if not is_better or np.ptp(new_logits) > 2 * MAX_LOGIT:
             break
-        logits = logits + step
+        logits = new_logits
         gradient = new_gradient
     return logits
 
