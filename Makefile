@@ -29,9 +29,8 @@ test-slow: $(VENV)/installed
 	$(MAKE) test-install
 
 # The tests of what computes, as other processors, other numbers of threads and Python 3.12 do it.
-COMPUTES := tests/detectors tests/distances tests/learned tests/views \
-	tests/test_calibration.py tests/test_explain.py tests/test_features.py tests/test_contributions.py tests/test_propagation.py \
-	tests/test_plots.py tests/graphs/test_copies.py
+COMPUTES := tests/core tests/detectors tests/learned tests/explanation/test_explain.py \
+	tests/explanation/test_contributions.py tests/page/test_plots.py
 SETTINGS := ATEN_CPU_CAPABILITY=default ATEN_CPU_CAPABILITY=avx2 \
 	OPENBLAS_CORETYPE=Haswell OPENBLAS_CORETYPE=Prescott NPY_DISABLE_CPU_FEATURES=X86_V3 \
 	NUMBA_CPU_NAME=generic OMP_NUM_THREADS=2

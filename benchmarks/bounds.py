@@ -13,8 +13,8 @@ from sklearn.metrics import roc_auc_score
 from benchmarks import library, suites
 from benchmarks.render import markdown, mean_std
 from skgraphkde import GraphKDEDetector
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import find_files, read_batch
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.reading.files import find_files, read_batch
 
 TITLE = "How many references"
 ABOUT = """\

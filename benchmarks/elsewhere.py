@@ -13,7 +13,7 @@ from benchmarks.methods import peer
 from benchmarks.peers import molecules
 from benchmarks.render import rounded
 from skgraphkde import MMD, Density, GraphKDEDetector, Split
-from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.batch import GraphBatch
 
 TITLE = "Graphs from elsewhere"
 ABOUT = """\

@@ -12,9 +12,9 @@ from benchmarks.methods import peer
 from benchmarks.protocol import SMALL
 from benchmarks.render import rounded
 from skgraphkde import GraphKDEDetector
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.copies import kinds_of
 from skgraphkde.explanation.results import groups_of
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.copies import kinds_of
 
 TITLE = "One list with its own anomalies"
 ABOUT = """\

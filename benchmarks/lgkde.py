@@ -12,7 +12,7 @@ from benchmarks.methods import seeded
 from benchmarks.protocol import OTHER, fit_and_score, load, metrics
 from benchmarks.render import markdown, mean_std, read_paper, rounded
 from skgraphkde import GCN, KDE, LGKDE, MMD, Density, GraphBatch, GraphKDEDetector, NodeFeatures
-from skgraphkde.distances.mmd import FIVE_DECADES
+from skgraphkde.core.distances.mmd import FIVE_DECADES
 from skgraphkde.learned import train
 
 TITLE = "LGKDE"

@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.render import markdown
 from benchmarks.scale import in_fresh_process, peak
 from skgraphkde import GraphKDEDetector
-from skgraphkde.graphs.files import find_files, read_batch
+from skgraphkde.reading.files import find_files, read_batch
 
 TITLE = "A library of molecules"
 ABOUT = """\

@@ -10,7 +10,7 @@ import pandas as pd
 from benchmarks.find import looked_at
 from benchmarks.render import rounded
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
-from skgraphkde.detectors.groups import find_groups
+from skgraphkde.core.scoring.groups import find_groups
 
 TITLE = "Odd graphs that hide each other"
 N_NORMAL, N_DRAWS = 300, 3

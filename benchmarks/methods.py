@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from skgraphkde import GCN, KDE, LGKDE, MMD, Density, GraphKDEDetector, NodeFeatures, Propagation
-from skgraphkde.distances.mmd import FIVE_DECADES
+from skgraphkde.core.distances.mmd import FIVE_DECADES
 
 
 def published(**changes: Any) -> Callable[[int], LGKDE]:

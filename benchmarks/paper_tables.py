@@ -17,8 +17,8 @@ from benchmarks.methods import METHODS, published, seeded, untrained
 from benchmarks.protocol import METRICS, evaluate, evaluate_fold, load, split
 from benchmarks.render import averaged, markdown, of_paper, read_paper, side_by_side
 from skgraphkde import LGKDE, GraphBatch
-from skgraphkde.distances.mmd import FIVE_DECADES
-from skgraphkde.twins import Twins
+from skgraphkde.core.distances.mmd import FIVE_DECADES
+from skgraphkde.core.points.twins import Twins
 
 PAPER = ("paper settings", "paper settings, untrained")
 #: A learning rate at which weights do not move.

@@ -11,10 +11,10 @@ import torch
 from benchmarks.protocol import DATASETS, load
 from benchmarks.render import markdown
 from skgraphkde import GCN, GraphBatch, NodeFeatures
-from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.distances.mmd import FIVE_DECADES, FittedMMD
-from skgraphkde.graphs.refinement import factorize
-from skgraphkde.propagation import MessageFlow, node_colors
+from skgraphkde.core.distances.measures import DiscreteMeasures
+from skgraphkde.core.distances.mmd import FIVE_DECADES, FittedMMD
+from skgraphkde.core.graphs.refinement import factorize
+from skgraphkde.core.points.propagation import MessageFlow, node_colors
 
 TITLE = "Speed of all pairs of distances"
 ABOUT = """\

@@ -24,7 +24,7 @@ from sklearn.utils import Bunch
 from benchmarks import protocol
 from benchmarks.protocol import BOTH, DATASETS, OTHER, load
 from skgraphkde import GraphSchema, read_graphs
-from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.batch import GraphBatch
 
 MAIN = tuple(DATASETS)
 PAIRS = ("BZR-COX2", "PTC_MR-MUTAG", "AIDS-DHFR", "ENZYMES-PROTEINS", "IMDB-MULTI-IMDB-BINARY")

@@ -7,21 +7,12 @@ from skgraphkde._torch import HAS_TORCH, needs_torch
 from skgraphkde._version import __version__
 
 if TYPE_CHECKING:
-    from skgraphkde.calibration import LeaveOneOut, Split
-    from skgraphkde.detectors import BaseGraphDetector, GraphKDEDetector
-    from skgraphkde.distances import MMD, Distance, FittedDistance
-    from skgraphkde.features import NodeFeatures
-    from skgraphkde.graphs import GraphBatch, GraphSchema, read_graphs, read_tables
-    from skgraphkde.learned import (
-        GCN,
-        LGKDE,
-        EncoderModule,
-        TorchEncoder,
-    )
-    from skgraphkde.propagation import Encoder, FittedEncoder, Propagation
-    from skgraphkde.reporting import report
-    from skgraphkde.saving import InvalidFileError, load
-    from skgraphkde.views import (
+    from skgraphkde.core.distances import MMD, Distance, FittedDistance
+    from skgraphkde.core.graphs import GraphBatch, GraphSchema
+    from skgraphkde.core.points.features import NodeFeatures
+    from skgraphkde.core.points.propagation import Encoder, FittedEncoder, Propagation
+    from skgraphkde.core.scoring.calibration import LeaveOneOut, Split
+    from skgraphkde.core.views import (
         KDE,
         Density,
         Neighbors,
@@ -31,6 +22,16 @@ if TYPE_CHECKING:
         Tanimoto,
         View,
     )
+    from skgraphkde.detectors import BaseGraphDetector, GraphKDEDetector
+    from skgraphkde.learned import (
+        GCN,
+        LGKDE,
+        EncoderModule,
+        TorchEncoder,
+    )
+    from skgraphkde.page import report
+    from skgraphkde.reading import read_graphs, read_tables
+    from skgraphkde.saving import InvalidFileError, load
 
 __all__ = [
     "GCN",
@@ -72,18 +73,22 @@ if not HAS_TORCH:  # so that `from skgraphkde import *` imports the others
 
 # scikit-learn and numba take seconds to import. These are searched in this order.
 _ROOMS = (
-    "graphs",
+    "core.graphs",
+    "reading",
     "saving",
-    "features",
-    "propagation",
-    "distances",
-    "views",
-    "calibration",
+    "core.points.features",
+    "core.points.propagation",
+    "core.distances",
+    "core.views",
+    "core.scoring.calibration",
     "detectors",
     "learned",
-    "reporting",
+    "page",
 )
-_SUBMODULES = (*_ROOMS, "explanation", "monitoring", "model_selection", "plots", "datasets")
+_SUBMODULES = (
+    *("core", "datasets", "detectors", "explanation", "learned", "model_selection", "monitoring"),
+    *("page", "plots", "reading"),
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -18,11 +18,11 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._utils import warn
-from skgraphkde.calibration import rounding
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.copies import kinds_of
+from skgraphkde.core.scoring.calibration import rounding
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.copies import kinds_of
+from skgraphkde.detectors.estimator import GraphKDEDetector
 
 # A bet is the density of a beta distribution. An exponent below 1 bets on p-values near an end, one
 # above 1 on few of them there: low scores, high ones, both or neither, strongly and less so.

@@ -25,11 +25,12 @@ from sklearn.decomposition import KernelPCA
 from sklearn.manifold import smacof
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, printable, shown
-from skgraphkde.graphs.naming import number as printed
-from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.schema import FittedSchema
+from skgraphkde._messages import printable, shown
+from skgraphkde._words import category_text
+from skgraphkde._words import number as printed
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.schema import FittedSchema
+from skgraphkde.reading.readers import read_graphs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,12 +22,12 @@ __all__ = ["InvalidFileError", "load"]
 
 # Classes that a file may contain, by module. A file can create them, and nothing else.
 _CLASSES = {
-    "calibration": ["FittedCalibration", "LeaveOneOut", "Split"],
-    "combination": ["LearnedWeights", "LogPValues"],
-    "detectors.graph_kde": ["GraphKDEDetector"],
-    "detectors.model": ["GraphModel"],
-    "distances.mmd": ["FittedMMD", "MMD"],
-    "features": [
+    "core.scoring.calibration": ["FittedCalibration", "LeaveOneOut", "Split"],
+    "core.scoring.combination": ["LearnedWeights", "LogPValues"],
+    "detectors.estimator": ["GraphKDEDetector"],
+    "core.scoring.model": ["GraphModel"],
+    "core.distances.mmd": ["FittedMMD", "MMD"],
+    "core.points.features": [
         "ConstantBlock",
         "DegreeBlock",
         "EdgeBlock",
@@ -37,29 +37,29 @@ _CLASSES = {
         "RawNumberBlock",
         "WalkBlock",
     ],
-    "graphs.batch": ["GraphBatch"],
-    "graphs.problems": ["Ignored"],
-    "graphs.refinement": ["EdgeGroups"],
-    "graphs.schema": ["FittedSchema", "GraphSchema"],
+    "core.graphs.batch": ["GraphBatch"],
+    "core.graphs.problems": ["Ignored"],
+    "core.graphs.refinement": ["EdgeGroups"],
+    "core.graphs.schema": ["FittedSchema", "GraphSchema"],
     "learned.gcn": ["GCN", "FittedGCN"],
     "learned.gpu": ["FittedTorchMMD", "TorchMMD"],
     "learned.lgkde": ["LGKDE"],
-    "propagation": ["FittedPropagation", "Propagation"],
-    "views.anomalies": ["Confirmed"],
-    "views.attributes": ["NumberPoints", "Numbers"],
-    "views.categories": ["CategoryCounts", "ReferenceTable", "Vocabulary"],
-    "views.density": ["Density"],
-    "views.embedding": ["Embedding"],
-    "views.kernels": ["KDE"],
-    "views.neighborhoods": [
+    "core.points.propagation": ["FittedPropagation", "Propagation"],
+    "core.views.confirmed": ["Confirmed"],
+    "core.views.numbers": ["NumberPoints", "Numbers"],
+    "core.views.categories": ["CategoryCounts", "ReferenceTable", "Vocabulary"],
+    "core.views.density": ["Density"],
+    "core.views.embedding": ["Embedding"],
+    "core.views.kernels": ["KDE"],
+    "core.views.neighborhoods": [
         "NeighborhoodCounts",
         "Neighborhoods",
         "Neighbors",
         "Novelty",
         "Tanimoto",
     ],
-    "views.rows": ["Whitening"],
-    "views.structure": ["Statistics"],
+    "core.views.rows": ["Whitening"],
+    "core.views.statistics": ["Statistics"],
 }
 # Files hold no ids of nodes: these may be names of people, and of any class. Copies do.
 leaves_ids_out = ContextVar("leaves_ids_out", default=False)

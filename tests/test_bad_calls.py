@@ -26,9 +26,9 @@ from skgraphkde.learned import gpu
 from skgraphkde.model_selection import OneClassKFold
 from skgraphkde.monitoring import DriftMonitor
 from tests.conftest import random_graphs, with_data
+from tests.core.views.common import fit
 from tests.detectors.test_base import EdgeCount
-from tests.test_contributions import Sums
-from tests.views.common import fit
+from tests.explanation.test_contributions import Sums
 
 TRAIN = random_graphs(25, seed=1)
 NEW = random_graphs(8, seed=2)

@@ -1,6 +1,6 @@
 """Odd input gives finite scores, and bad input one error; neither changes the detector or graphs.
 
-:mod:`tests.graphs.test_refused` has all that is wrong with a graph, and the errors.
+:mod:`tests.reading.test_refused` has all that is wrong with a graph, and the errors.
 """
 
 import datetime
@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Propagation
 from tests.conftest import random_graphs, with_data
-from tests.graphs.common import PATH, X
+from tests.core.graphs.common import PATH, X
 
 
 def path(**of_nodes):

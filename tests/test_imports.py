@@ -1,4 +1,4 @@
-"""Imports follow the house: a room imports rooms above it on the page, and there are no circles."""
+"""Imports follow the house: zones import what the page says, and there are no circles."""
 
 import ast
 import functools
@@ -11,11 +11,25 @@ MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(ROOT.glob("skgraphkde/**/*.py"))
 }
-
-
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-#: The rooms in the order of the table on the page.
-ROOMS = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", PAGE, flags=re.MULTILINE)
+
+
+def tables_of_page():
+    """The first two columns of each table of the page: names, and the names that follow."""
+    tables = re.split(r"^\|(?:---\|)+$", PAGE, flags=re.MULTILINE)[1:]
+    for table in tables:
+        rows = re.findall(r"^\| (`[^|]*) \|([^|]*)\|", table, flags=re.MULTILINE)
+        yield [
+            (re.findall(r"`(\w+)`", names), re.findall(r"`(\w+)`", more)) for names, more in rows
+        ]
+
+
+ZONES, ROOMS = list(tables_of_page())[:2]
+BASE = ZONES[0][0]
+#: The name of each zone by the top modules in it, and the zones that it may import.
+ZONE_OF = {module: names[0] for names, _ in ZONES[1:] for module in names}
+MAY_IMPORT = {names[0]: {names[0], *more} for names, more in ZONES[1:]}
+ROOMS_OF_CORE = [name for names, _ in ROOMS for name in names]
 
 
 @functools.cache
@@ -40,26 +54,44 @@ def ours_imported_by(module):
     return imported_by(module) & set(MODULES)
 
 
-def room_of(module):
+def top_of(module):
+    """The part of the name of a module that says its zone."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else "skgraphkde"
 
 
-def test_the_page_has_all_rooms():
-    there = {room_of(module) for module in MODULES} - {"skgraphkde", "__main__", "_version"}
-    assert set(ROOMS) == there
-    assert len(ROOMS) == len(set(ROOMS))
+def test_the_page_has_all_zones_and_rooms():
+    there = {top_of(module) for module in MODULES} - {"skgraphkde"}
+    assert {*BASE, *ZONE_OF} == there
+    rooms = {module.split(".")[2] for module in MODULES if module.startswith("skgraphkde.core.")}
+    assert set(ROOMS_OF_CORE) == rooms
 
 
-def test_imports_point_up_the_page():
+def test_zones_import_what_the_page_says():
     """And no module imports the public names."""
-    wrong = [
-        f"{module} imports {other}"
-        for module in MODULES
-        if room_of(module) in ROOMS
-        for other in sorted(ours_imported_by(module) - {"skgraphkde._version"})
-        if other == "skgraphkde" or ROOMS.index(room_of(other)) > ROOMS.index(room_of(module))
-    ]
+    wrong = []
+    for module in MODULES:
+        top = top_of(module)
+        if top == "skgraphkde":
+            continue
+        allowed = set() if top in BASE else MAY_IMPORT[ZONE_OF[top]]
+        for other in sorted(ours_imported_by(module)):
+            zone = ZONE_OF.get(top_of(other), top_of(other))
+            if zone not in BASE and zone not in allowed:
+                wrong.append(f"{module} imports {other}")
+    assert wrong == []
+
+
+def test_rooms_of_the_core_import_rooms_above_them():
+    wrong = []
+    for module in MODULES:
+        if not module.startswith("skgraphkde.core."):
+            continue
+        room = ROOMS_OF_CORE.index(module.split(".")[2])
+        for other in sorted(ours_imported_by(module)):
+            is_room = other.startswith("skgraphkde.core.")
+            if is_room and ROOMS_OF_CORE.index(other.split(".")[2]) > room:
+                wrong.append(f"{module} imports {other}")
     assert wrong == []
 
 
@@ -67,9 +99,9 @@ def test_there_are_no_circles():
     list(TopologicalSorter({m: ours_imported_by(m) - {m} for m in MODULES}).static_order())
 
 
-def test_only_one_room_imports_torch():
+def test_only_one_zone_imports_torch():
     found = {
-        room_of(module)
+        top_of(module)
         for module in MODULES
         for name in imported_by(module)
         if name.partition(".")[0] in ("torch", "dgl", "triton")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from skgraphkde import GraphKDEDetector, NodeFeatures, read_graphs
-from skgraphkde.distances.kernels import draw_frequencies
-from skgraphkde.features import PROJECTED
-from skgraphkde.graphs import random_walks, refinement
+from skgraphkde.core.distances.kernels import draw_frequencies
+from skgraphkde.core.graphs import random_walks, refinement
+from skgraphkde.core.points.features import PROJECTED
 from tests.conftest import with_data
 
 
@@ -115,7 +115,7 @@ def test_frequencies_of_wide_points():
 
 
 def test_more_frequencies_than_directions(monkeypatch):
-    monkeypatch.setattr("skgraphkde.distances.kernels.MOST_DIRECTIONS", 5)
+    monkeypatch.setattr("skgraphkde.core.distances.kernels.MOST_DIRECTIONS", 5)
     w = draw_frequencies(20, 26)
     assert w.shape == (20, 13)
     products = w[:, 5:10].T @ w[:, 5:10]

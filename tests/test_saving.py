@@ -39,9 +39,9 @@ from skgraphkde import (
 )
 from skgraphkde.explanation import explain
 from tests.conftest import random_graphs, with_data
+from tests.core.views.test_base import DegreeEntropy
 from tests.detectors.test_base import EdgeCount
 from tests.golden import TABLE_SCHEMA, cases, trace
-from tests.views.test_base import DegreeEntropy
 
 PLAIN = [random_graphs(n, seed=n, n_attributes=2) for n in (16, 5)]
 TIME = datetime.datetime(2026, 1, 31, tzinfo=datetime.UTC)
@@ -144,7 +144,7 @@ def test_own_classes_are_loaded_by_those_who_trust_them(path):
         (EdgeCount(contamination=0.2), "tests.detectors.test_base.EdgeCount"),
         (
             GraphKDEDetector(views=("density", DegreeEntropy())),
-            "tests.views.test_base.DegreeEntropy",
+            "tests.core.views.test_base.DegreeEntropy",
         ),
     ):
         detector.fit(graphs).save(path)

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from benchmarks.peers._gin import graph_sums, linear, node_features
 from benchmarks.peers._trained import TrainedDetector
 from skgraphkde import GraphBatch
+from skgraphkde.core.points.propagation import normalized_adjacency
 from skgraphkde.learned.gpu import sparse_product
-from skgraphkde.propagation import normalized_adjacency
 
 
 class GLocalKD(TrainedDetector):

@@ -11,7 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from skgraphkde import BaseGraphDetector, GraphBatch, Statistics
-from skgraphkde.views.base import Context
+from skgraphkde.core.views.base import Context
 
 
 class SizeKDE(BaseGraphDetector):

@@ -13,7 +13,7 @@ from fastapi import Body, FastAPI, HTTPException
 
 import skgraphkde
 from skgraphkde.explanation import results
-from skgraphkde.graphs.files import node_link_graphs
+from skgraphkde.reading.files import node_link_graphs
 
 
 @asynccontextmanager

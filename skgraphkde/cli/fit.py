@@ -22,7 +22,7 @@ from skgraphkde.cli.options import (
 from skgraphkde.cli.output import echo
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.verdicts import read_verdicts, verdicts_option
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.detectors.estimator import GraphKDEDetector
 
 
 def _parse_settings(

@@ -9,15 +9,15 @@ from typing import Any
 
 import click
 
+from skgraphkde._messages import listed
 from skgraphkde.cli.options import detector_option, examples, load_model, model_argument
 from skgraphkde.cli.output import echo, write_model
 from skgraphkde.cli.reading import GraphFiles
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.problems import IgnoredWarning
+from skgraphkde.core.graphs.schema import KINDS, FittedSchema, unread_attributes
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import listed
-from skgraphkde.graphs.problems import IgnoredWarning
-from skgraphkde.graphs.schema import KINDS, FittedSchema, unread_attributes
+from skgraphkde.detectors.estimator import GraphKDEDetector
 
 MOST_NAMES = 20  # in a line
 

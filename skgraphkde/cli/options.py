@@ -14,11 +14,11 @@ from typing import Any
 
 import click
 
+from skgraphkde._words import graphs_of_column
 from skgraphkde.cli.output import OutputFile, check_output
 from skgraphkde.cli.reading import GraphFiles
+from skgraphkde.core.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.graphs.naming import graphs_of_column
-from skgraphkde.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
 from skgraphkde.saving import load
 
 SKIPPED = 3  # the exit code if graphs were skipped, as requested

@@ -15,7 +15,7 @@ import click
 import pandas as pd
 from tqdm import tqdm
 
-from skgraphkde.graphs.naming import printable
+from skgraphkde._messages import printable
 from skgraphkde.saving import atomic_file, dumped, file_behind, named_in_errors
 
 TABLES = (".csv", ".jsonl", ".ndjson", ".parquet")

@@ -7,6 +7,7 @@ from typing import Any
 import click
 import numpy as np
 
+from skgraphkde._messages import listed, shown
 from skgraphkde.cli.info import MOST_NAMES, fit_quietly, schema_words
 from skgraphkde.cli.options import (
     contamination_option,
@@ -24,8 +25,10 @@ from skgraphkde.cli.output import TABLES, OutputFile, echo, open_output, write_m
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.score import table_of
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.detectors.groups import Group
+from skgraphkde.core.graphs.problems import MissingError
+from skgraphkde.core.graphs.schema import unread_attributes
+from skgraphkde.core.scoring.groups import Group
+from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import ANOMALY
 from skgraphkde.explanation.results import (
     Judgement,
@@ -36,11 +39,8 @@ from skgraphkde.explanation.results import (
     to_judge,
     with_shared,
 )
-from skgraphkde.graphs.naming import listed, shown
-from skgraphkde.graphs.problems import MissingError
-from skgraphkde.graphs.schema import unread_attributes
-from skgraphkde.reporting.page import SUFFIXES, Page
-from skgraphkde.reporting.rendering import BRIEF
+from skgraphkde.page.page import SUFFIXES, Page
+from skgraphkde.page.rendering import BRIEF
 
 PRINTED = 5  # anomalies, at most
 

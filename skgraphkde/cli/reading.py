@@ -14,13 +14,13 @@ import click
 
 from skgraphkde._utils import stage
 from skgraphkde.cli.output import echo, message_of
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import Source, TableFiles, find_files, read_batch
-from skgraphkde.graphs.files.logs import SpanFiles
-from skgraphkde.graphs.files.tables import SUFFIXES
-from skgraphkde.graphs.files.walk import files_of, suffix_of
-from skgraphkde.graphs.problems import GraphError
-from skgraphkde.graphs.schema import FittedSchema, GraphSchema
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.problems import GraphError
+from skgraphkde.core.graphs.schema import FittedSchema, GraphSchema
+from skgraphkde.reading.files import Source, TableFiles, find_files, read_batch
+from skgraphkde.reading.files.logs import SpanFiles
+from skgraphkde.reading.files.tables import SUFFIXES
+from skgraphkde.reading.files.walk import files_of, suffix_of
 
 WITH_OPTIONS = {".csv", ".tsv", ".xes"}  # suffixes of files that have options
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
+from skgraphkde._messages import listed, shown
 from skgraphkde.cli.info import fit_quietly, save
 from skgraphkde.cli.options import (
     detector_option,
@@ -24,8 +25,7 @@ from skgraphkde.cli.options import (
 from skgraphkde.cli.output import echo
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.verdicts import read_verdicts
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.graphs.naming import listed, shown
+from skgraphkde.detectors.estimator import GraphKDEDetector
 
 
 @click.command(

@@ -8,7 +8,7 @@ import click
 import numpy as np
 import pandas as pd
 
-from skgraphkde.calibration import discoveries
+from skgraphkde._messages import printable
 from skgraphkde.cli.options import (
     detector_option,
     examples,
@@ -20,10 +20,10 @@ from skgraphkde.cli.options import (
 )
 from skgraphkde.cli.output import TABLES, write_table
 from skgraphkde.cli.reading import GraphFiles
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.scoring.calibration import discoveries
+from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.explanation.results import N_REASONS, Judgement, judge
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import printable
 
 
 @click.command(

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import click
 
+from skgraphkde._messages import listed, shown
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, WORDS
-from skgraphkde.graphs.files.tables import read_cells
-from skgraphkde.graphs.naming import listed, shown
-from skgraphkde.reporting.rendering import FORMULA, LONGEST
+from skgraphkde.page.rendering import FORMULA, LONGEST
+from skgraphkde.reading.files.tables import read_cells
 
 # What a table may say, and "" for no verdict.
 VERDICTS = {**WORDS, "-1": ANOMALY, "1": NORMAL}

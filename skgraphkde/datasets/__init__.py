@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from sklearn.utils import Bunch
 from sklearn.utils._param_validation import validate_params
 
+from skgraphkde.core.graphs.arrays import offsets
+from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.datasets._tu_sets import BENCHMARK, UNKNOWN, TUSet
-from skgraphkde.graphs.arrays import offsets
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.tu import OF_EDGES, read_arrays, to_batch
+from skgraphkde.reading.files.tu import OF_EDGES, read_arrays, to_batch
 
 __all__ = ["fetch_tu_dataset", "load_mutag"]
 

@@ -14,8 +14,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde._messages import listed
 from skgraphkde._utils import stage, warn
-from skgraphkde.calibration import (
+from skgraphkde.core.graphs.arrays import freeze
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.copies import KnownGraphs
+from skgraphkde.core.graphs.problems import Ignored, IgnoredWarning
+from skgraphkde.core.graphs.schema import SCHEMAS, GraphSchema, unread_attributes, validated
+from skgraphkde.core.scoring.calibration import (
     Calibration,
     FittedCalibration,
     LeaveOneOut,
@@ -24,24 +30,18 @@ from skgraphkde.calibration import (
     discoveries,
     finite,
 )
+from skgraphkde.core.specification import Specification
 from skgraphkde.detectors.checks import check_arrays
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
-from skgraphkde.graphs.arrays import freeze
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.copies import KnownGraphs
-from skgraphkde.graphs.naming import listed
-from skgraphkde.graphs.problems import Ignored, IgnoredWarning
-from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.schema import SCHEMAS, GraphSchema, unread_attributes, validated
-from skgraphkde.graphs.selection import (
+from skgraphkde.reading.readers import read_graphs
+from skgraphkde.reading.selection import (
     align_to_schema,
     check_scale,
     drop_id_columns,
     warn_of_lacking,
 )
 from skgraphkde.saving import save
-from skgraphkde.specification import Specification
 
 
 class _Counted(NamedTuple):
@@ -74,7 +74,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
     contamination : float or "auto", default=0.1
         Share of normal graphs that fall below the threshold, in (0, 0.5]. "auto" assumes no share:
         the threshold is the lower fence of a box plot of the calibration scores, see
-        :func:`~skgraphkde.calibration.lower_fence`.
+        :func:`~skgraphkde.core.scoring.calibration.lower_fence`.
     n_jobs : int, default=None
         Number of processes that score many graphs, as for joblib: None is 1 outside of a
         ``joblib.parallel_config``, which can name a cluster; -1 is all cores. Fitting, and scoring

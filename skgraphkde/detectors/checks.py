@@ -13,22 +13,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.calibration import FittedCalibration
-from skgraphkde.combination import LogPValues
-from skgraphkde.detectors.model import GraphModel
-from skgraphkde.distances.base import FittedDistance
-from skgraphkde.features import EdgeBlock, LabelBlock, NodeFeatures, NumberBlock
-from skgraphkde.graphs.arrays import held_by
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.schema import PARTS
-from skgraphkde.propagation import FittedEncoder, FittedPropagation
-from skgraphkde.views.attributes import NumberPoints, Numbers
-from skgraphkde.views.base import View
-from skgraphkde.views.categories import CategoryCounts, ReferenceTable
-from skgraphkde.views.density import Density
-from skgraphkde.views.embedding import Embedding
-from skgraphkde.views.neighborhoods import ComparedNeighborhoods, NeighborhoodCounts
-from skgraphkde.views.structure import Statistics
+from skgraphkde.core.distances.base import FittedDistance
+from skgraphkde.core.graphs.arrays import held_by
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.schema import PARTS
+from skgraphkde.core.points.features import EdgeBlock, LabelBlock, NodeFeatures, NumberBlock
+from skgraphkde.core.points.propagation import FittedEncoder, FittedPropagation
+from skgraphkde.core.scoring.calibration import FittedCalibration
+from skgraphkde.core.scoring.combination import LogPValues
+from skgraphkde.core.scoring.model import GraphModel
+from skgraphkde.core.views.base import View
+from skgraphkde.core.views.categories import CategoryCounts, ReferenceTable
+from skgraphkde.core.views.density import Density
+from skgraphkde.core.views.embedding import Embedding
+from skgraphkde.core.views.neighborhoods import ComparedNeighborhoods, NeighborhoodCounts
+from skgraphkde.core.views.numbers import NumberPoints, Numbers
+from skgraphkde.core.views.statistics import Statistics
 
 LARGEST = float(np.finfo(float).max)
 WHOLE, ANY, BOOL = "iu", "iuf", "b"  # kinds of dtypes

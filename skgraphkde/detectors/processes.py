@@ -14,7 +14,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.batch import GraphBatch
 
 GraphFunction = Callable[[GraphBatch], np.ndarray]
 

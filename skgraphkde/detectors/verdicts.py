@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.copies import kinds_of
-from skgraphkde.graphs.formats.common import is_missing
-from skgraphkde.graphs.naming import shown
-from skgraphkde.graphs.problems import called
+from skgraphkde._messages import shown
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.copies import kinds_of
+from skgraphkde.core.graphs.problems import called
+from skgraphkde.reading.formats.common import is_missing
 
 ANOMALY, UNKNOWN, NORMAL = -1, 0, 1
 # Verdicts in tables and on pages.

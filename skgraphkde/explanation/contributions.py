@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skgraphkde.calibration import finite
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.detectors.model import GraphModel
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.views.neighborhoods import Novelty
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.scoring.calibration import finite
+from skgraphkde.core.scoring.model import GraphModel
+from skgraphkde.core.views.neighborhoods import Novelty
+from skgraphkde.detectors.estimator import GraphKDEDetector
 
 __all__ = [
     "nearest_references",

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skgraphkde.detectors.model import GraphModel, references_of
+from skgraphkde._words import USUAL, Words
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.scoring.model import GraphModel, references_of
+from skgraphkde.core.views.base import Context, Property, View
+from skgraphkde.core.views.categories import OFTEN_NEW, means
 from skgraphkde.explanation.tails import Tails
 from skgraphkde.explanation.wording import features_in_words, part_names
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import USUAL, Words
-from skgraphkde.views.base import Context, Property, View
-from skgraphkde.views.categories import OFTEN_NEW, means
 
 # What nearly all known graphs have: more than nine in ten, as those in the usual ranges.
 NEARLY_ALL = USUAL[1]

@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skgraphkde.detectors.model import GraphModel
+from skgraphkde._messages import encodable, listed, shown
+from skgraphkde._words import Words, usual_range, usually
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.scoring.model import GraphModel
+from skgraphkde.core.views.base import Context, Reason
+from skgraphkde.core.views.categories import LISTED, compared_words, edge_category, places
+from skgraphkde.core.views.neighborhoods import Novelty
 from skgraphkde.explanation.properties import FEW, FEWEST, Properties
 from skgraphkde.explanation.wording import (
     HERE,
@@ -23,11 +29,6 @@ from skgraphkde.explanation.wording import (
     part_names,
     ways,
 )
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import Words, encodable, listed, shown, usual_range, usually
-from skgraphkde.views.base import Context, Reason
-from skgraphkde.views.categories import LISTED, compared_words, edge_category, places
-from skgraphkde.views.neighborhoods import Novelty
 
 # Characters of all that a reason can say.
 LONGEST_MORE = 2000

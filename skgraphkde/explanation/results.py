@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde._messages import encodable
 from skgraphkde._utils import during, progress
-from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.scoring.calibration import check_alpha, conformal_p_values, discoveries
+from skgraphkde.core.scoring.groups import Group, find_groups
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.detectors.groups import Group, find_groups
+from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
 from skgraphkde.explanation.reasons import Profiles, RankedReason
 from skgraphkde.explanation.wording import checked_names, in_two_lines
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import encodable
 
 __all__ = ["explain", "results"]
 

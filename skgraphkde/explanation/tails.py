@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from skgraphkde.calibration import rounding
+from skgraphkde.core.scoring.calibration import rounding
 
 # The tail begins here.
 TAIL = 0.9

@@ -8,18 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skgraphkde.features import NodeFeatures
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import (
-    Words,
-    category_text,
-    category_verb,
-    printable,
-    shown,
-    usually,
-)
-from skgraphkde.graphs.schema import FittedSchema
-from skgraphkde.views.categories import (
+from skgraphkde._messages import printable, shown
+from skgraphkde._words import Words, category_text, category_verb, usually
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.schema import FittedSchema
+from skgraphkde.core.points.features import NodeFeatures
+from skgraphkde.core.views.categories import (
     CategoryCounts,
     compared_words,
     edge_category,

@@ -12,11 +12,11 @@ import torch
 from sklearn.utils._param_validation import Interval, StrOptions
 from torch import nn
 
+from skgraphkde.core.points.propagation import MIN_VARIANCE, MessageFlow
+from skgraphkde.core.specification import at_least
 from skgraphkde.learned import dgl_backend
 from skgraphkde.learned.gpu import sparse_product
 from skgraphkde.learned.modules import EncoderModule, TorchEncoder
-from skgraphkde.propagation import MIN_VARIANCE, MessageFlow
-from skgraphkde.specification import at_least
 
 
 class GCN(TorchEncoder):

@@ -19,9 +19,9 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
 
 from skgraphkde._utils import memory_limit
-from skgraphkde.distances.kernels import RECOMPUTE_BELOW
-from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.distances.mmd import FIVE_DECADES, MMD, FittedMMD
+from skgraphkde.core.distances.kernels import RECOMPUTE_BELOW
+from skgraphkde.core.distances.measures import DiscreteMeasures
+from skgraphkde.core.distances.mmd import FIVE_DECADES, MMD, FittedMMD
 
 # Number of points of a block on a CPU, whose arrays fit into a cache, and on a GPU.
 WIDTHS = {"cpu": 512, "cuda": 8192}
@@ -196,7 +196,7 @@ def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:
 def feature_means(
     P: DiscreteMeasures, gammas: Sequence[float], frequencies: np.ndarray
 ) -> torch.Tensor:
-    """Weighted means of random features, see :func:`skgraphkde.distances.kernels.feature_means`.
+    """Weighted means of random features, as `feature_means` of the kernels in NumPy.
 
     Parameters
     ----------

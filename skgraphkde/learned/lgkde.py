@@ -10,22 +10,22 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import warn
-from skgraphkde.calibration import finite
+from skgraphkde.core.distances.mmd import FIVE_DECADES, MMD
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.points.features import NodeFeatures
+from skgraphkde.core.points.propagation import Encoder
+from skgraphkde.core.points.twins import Twins, swap_features
+from skgraphkde.core.scoring.calibration import finite
+from skgraphkde.core.specification import at_least, positive_numbers
+from skgraphkde.core.views.base import View
+from skgraphkde.core.views.density import Density
+from skgraphkde.core.views.embedding import Embedding
+from skgraphkde.core.views.kernels import KDE
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.distances.mmd import FIVE_DECADES, MMD
-from skgraphkde.features import NodeFeatures
-from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.learned.gcn import GCN
 from skgraphkde.learned.gpu import TorchMMD, find_device
 from skgraphkde.learned.trainer import train
-from skgraphkde.propagation import Encoder
-from skgraphkde.specification import at_least, positive_numbers
-from skgraphkde.twins import Twins, swap_features
-from skgraphkde.views.base import View
-from skgraphkde.views.density import Density
-from skgraphkde.views.embedding import Embedding
-from skgraphkde.views.kernels import KDE
 
 __all__ = ["LGKDE"]
 
@@ -76,7 +76,7 @@ class LGKDE(GraphKDEDetector):
         Largest share of singular values that change in a twin, in (0, 1].
     loss : {"damped", "ratio", "log_ratio"}, default="damped"
         With the densities f of a graph and f~ of its twin: the mean of 10 asinh(log(f~ / f) / 10)
-        with a weak prior, see :func:`skgraphkde.views.mixture.learn_weights`; of (f~ - f) /
+        with a weak prior, see :func:`skgraphkde.core.views.mixture.learn_weights`; of (f~ - f) /
         (f + 1e-6), as in the text of the paper; or of log((f~ + 1e-6) / (f + 1e-6)), as in its
         code.
     leave_one_out : bool, default=True

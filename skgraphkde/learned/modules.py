@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from skgraphkde.core.points.propagation import Encoder, FittedEncoder, MessageFlow
 from skgraphkde.learned.gpu import find_device
-from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
 
 # A forked child inherits torch's number of threads, and waits forever for those of its parent.
 if hasattr(os, "register_at_fork"):

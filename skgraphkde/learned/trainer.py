@@ -20,16 +20,16 @@ from threadpoolctl import ThreadpoolController
 from torch import nn
 
 from skgraphkde._utils import one_blas_thread, progress
-from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.core.distances.measures import DiscreteMeasures
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.points.propagation import MessageFlow, node_colors
+from skgraphkde.core.points.twins import Twins, find_copies, swap_features
+from skgraphkde.core.views.density import MAX_NODES, graphs_with_twins
+from skgraphkde.core.views.embedding import Embedding
+from skgraphkde.core.views.kernels import log_size_kernel
+from skgraphkde.core.views.mixture import LOG_RATIO_SCALE, PRIOR
 from skgraphkde.learned import gpu
 from skgraphkde.learned.modules import EncoderModule
-from skgraphkde.propagation import MessageFlow, node_colors
-from skgraphkde.twins import Twins, find_copies, swap_features
-from skgraphkde.views.density import MAX_NODES, graphs_with_twins
-from skgraphkde.views.embedding import Embedding
-from skgraphkde.views.kernels import log_size_kernel
-from skgraphkde.views.mixture import LOG_RATIO_SCALE, PRIOR
 
 GRADIENT_NORM = 1.0  # largest norm of the gradients of the encoder, which are clipped
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
@@ -385,12 +385,12 @@ def log_densities(
     log_weights: torch.Tensor | None = None,
     left_out: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Log densities by bandwidth with gradients, see :mod:`skgraphkde.views.kernels`.
+    """Log densities by bandwidth with gradients, see :mod:`skgraphkde.core.views.kernels`.
 
     Parameters
     ----------
     squared, bandwidths, log_weights, left_out
-        As for :func:`skgraphkde.views.kernels.log_densities`.
+        As for :func:`skgraphkde.core.views.kernels.log_densities`.
 
     Returns
     -------
@@ -462,7 +462,7 @@ def log_contrast(of_graphs: torch.Tensor, of_twins: torch.Tensor) -> torch.Tenso
 
 
 def damped_contrast(of_graphs: torch.Tensor, of_twins: torch.Tensor) -> torch.Tensor:
-    """Mean of  10 asinh(log(f(twin) / f(graph)) / 10), see :mod:`skgraphkde.views.mixture`.
+    """Mean of  10 asinh(log(f(twin) / f(graph)) / 10), see :mod:`skgraphkde.core.views.mixture`.
 
     Parameters
     ----------

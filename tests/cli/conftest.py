@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.cli import main
 from tests.conftest import random_graphs, with_data
-from tests.reporting.conftest import draw_little
+from tests.page.conftest import draw_little
 
 
 def with_names(graphs):

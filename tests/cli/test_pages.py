@@ -14,12 +14,12 @@ import skgraphkde
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts
 from skgraphkde.explanation import explain
-from skgraphkde.reporting.page import Page
-from skgraphkde.reporting.rendering import _inert
+from skgraphkde.page.page import Page
+from skgraphkde.page.rendering import _inert
 from tests.cli.conftest import NEW, column, run, table, write_cases
 from tests.conftest import with_data
-from tests.detectors.test_groups import cases
-from tests.reporting.conftest import Parsed
+from tests.explanation.test_groups import cases
+from tests.page.conftest import Parsed
 
 
 def page(folder):

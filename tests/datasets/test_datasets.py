@@ -14,9 +14,10 @@ import requests
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skgraphkde.core.graphs import GraphBatch
 from skgraphkde.datasets import fetch_tu_dataset, load_mutag
 from skgraphkde.datasets._tu_sets import BENCHMARK
-from skgraphkde.graphs import GraphBatch, read_graphs
+from skgraphkde.reading import read_graphs
 from tests.conftest import random_graphs, refused
 
 SHARED = Path(__file__).parents[3] / "shared" / "datasets"

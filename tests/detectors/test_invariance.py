@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from skgraphkde import GCN, MMD, Density, GraphKDEDetector, GraphSchema, Numbers
-from skgraphkde.detectors.groups import find_groups
+from skgraphkde.core.scoring.groups import find_groups
 from tests.conftest import with_data
 
 SCHEMA = GraphSchema(
@@ -49,7 +49,7 @@ def results(request):
         new = [graph_of(seed, **changes) for seed in range(100, 130)]
         settings = {"views": VIEWS, "max_references": request.param, "contamination": 0.2}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("skgraphkde.views.density.MAX_SAMPLE", 20)  # of which there are more
+            patch.setattr("skgraphkde.core.views.density.MAX_SAMPLE", 20)  # of which there are more
             detector = GraphKDEDetector(schema=SCHEMA, **settings).fit(graphs)
         of_known = detector.training_scores_[np.argsort(order)]
         groups = {frozenset(order[x.members].tolist()) for x in find_groups(detector.model_)}
@@ -105,8 +105,8 @@ def calls_of(seed, name=str, shuffled=False):
 def test_columns_are_in_an_order_that_names_do_not_change(
     settings, most_values, most_shares, monkeypatch
 ):
-    monkeypatch.setattr("skgraphkde.features.MOST_VALUES", most_values)
-    monkeypatch.setattr("skgraphkde.views.structure.MOST_CATEGORIES", most_shares)
+    monkeypatch.setattr("skgraphkde.core.points.features.MOST_VALUES", most_values)
+    monkeypatch.setattr("skgraphkde.core.views.statistics.MOST_CATEGORIES", most_shares)
     found = []
     for name, shuffled, order in (str, False, 1), (renamed, False, 1), (str, True, -1):
         graphs = [calls_of(seed, name, shuffled) for seed in range(150)]

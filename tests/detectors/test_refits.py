@@ -19,13 +19,13 @@ from skgraphkde import (
     read_graphs,
     report,
 )
+from skgraphkde.core.graphs.copies import sample_by_content
+from skgraphkde.core.scoring import model as model_module
+from skgraphkde.core.scoring.groups import find_groups
+from skgraphkde.core.scoring.model import LOG_P_OF_CONFIRMED
+from skgraphkde.core.views.confirmed import Confirmed
 from skgraphkde.datasets import load_mutag
-from skgraphkde.detectors import model as model_module
-from skgraphkde.detectors.groups import find_groups
-from skgraphkde.detectors.model import LOG_P_OF_CONFIRMED
 from skgraphkde.explanation import explain, results, view_surprises
-from skgraphkde.graphs.copies import sample_by_content
-from skgraphkde.views.anomalies import Confirmed
 from tests.conftest import permuted, random_graphs, with_data
 
 MOLECULES, Y = load_mutag(return_X_y=True, edge_data=True)

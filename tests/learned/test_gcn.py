@@ -8,7 +8,7 @@ import torch
 from skgraphkde import GCN, EncoderModule, GraphKDEDetector, TorchEncoder
 from skgraphkde.learned import dgl_backend
 from tests.conftest import spied
-from tests.test_propagation import (
+from tests.core.points.test_propagation import (
     apart,
     dense_ahat,
     dense_relations,

@@ -7,11 +7,11 @@ import torch
 from sklearn import config_context
 
 from skgraphkde import MMD, Density, GraphKDEDetector
-from skgraphkde.distances import DiscreteMeasures
-from skgraphkde.distances.mmd import FittedMMD
+from skgraphkde.core.distances import DiscreteMeasures
+from skgraphkde.core.distances.mmd import FittedMMD
 from skgraphkde.learned import gpu
 from tests.conftest import GAMMAS, random_graphs
-from tests.distances.common import (
+from tests.core.distances.common import (
     TOLERANCE,
     assert_close,
     frequencies,

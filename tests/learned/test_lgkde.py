@@ -22,10 +22,10 @@ from skgraphkde import (
     load,
     read_graphs,
 )
-from skgraphkde.distances.mmd import FIVE_DECADES
+from skgraphkde.core.distances.mmd import FIVE_DECADES
+from skgraphkde.core.points.twins import swap_features
+from skgraphkde.core.views.mixture import contrast, learn_weights
 from skgraphkde.learned import dgl_backend
-from skgraphkde.twins import swap_features
-from skgraphkde.views.mixture import contrast, learn_weights
 from tests.conftest import random_graphs
 
 TRAIN, NEW = random_graphs(30, seed=1, max_nodes=14), random_graphs(8, seed=2, max_nodes=14)

@@ -15,6 +15,11 @@ from skgraphkde import (
     NodeFeatures,
     read_graphs,
 )
+from skgraphkde.core.points.propagation import MessageFlow
+from skgraphkde.core.points.twins import Twins, find_copies
+from skgraphkde.core.views import kernels
+from skgraphkde.core.views.embedding import Embedding
+from skgraphkde.core.views.mixture import LOG_RATIO_SCALE
 from skgraphkde.learned import trainer as module
 from skgraphkde.learned.trainer import (
     Trainer,
@@ -24,14 +29,9 @@ from skgraphkde.learned.trainer import (
     log_contrast,
     log_densities,
 )
-from skgraphkde.propagation import MessageFlow
-from skgraphkde.twins import Twins, find_copies
-from skgraphkde.views import kernels
-from skgraphkde.views.embedding import Embedding
-from skgraphkde.views.mixture import LOG_RATIO_SCALE
 from tests.conftest import GAMMAS, random_graphs, spied
-from tests.distances.common import squared_mmd_slow
-from tests.views.test_kernels import density_slow
+from tests.core.distances.common import squared_mmd_slow
+from tests.core.views.test_kernels import density_slow
 
 
 def make_model(graphs, bandwidths=(0.1, 1.0), size_kernel=False, gammas=(GAMMAS,)):

@@ -1,0 +1,1 @@
+"""Points: graphs -> node features, and a point for each node."""

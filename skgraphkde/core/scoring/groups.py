@@ -1,0 +1,254 @@
+"""Groups: a fitted model -> small sets of references that are alike, and unlike all others.
+
+Anomalies that resemble each other hide each other: each has near neighbors. A group is a set of
+references that would be far from everything if each of them were alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import HDBSCAN
+from sklearn.neighbors import NearestNeighbors
+
+from skgraphkde._messages import listed, printable
+from skgraphkde._utils import one_blas_thread, progress
+from skgraphkde.core.graphs.arrays import codes_in
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.scoring.model import GraphModel
+from skgraphkde.core.views.base import Reason
+from skgraphkde.core.views.categories import Vocabulary, edge_name, surrounding_names
+from skgraphkde.core.views.neighborhoods import (
+    Neighborhoods,
+    NeighborhoodView,
+    as_sets,
+    count_pairs,
+)
+from skgraphkde.core.views.statistics import Statistics, in_words
+
+# Members of a group: at least, and at most, or this share of the references if that is more.
+SMALLEST, LARGEST, LARGEST_SHARE = 3, 30, 0.02
+# At most this share of the references, and as many as in so many such groups, are as far apart.
+APART, SIMILAR = 0.1, 10
+# A group takes the place of a part of it that is at most so many times as distinct.
+WIDER = 1.5
+# Smallest clusters that are looked for in the statistics.
+CLUSTERS = (3, 5, 10)
+# Things that the members share, and no other reference has, in words.
+MOST_SHARED = 3
+# Characters of these, or only the first is named.
+LONGEST = 160
+
+
+class Group(NamedTuple):
+    """References that are alike and unlike the others."""
+
+    members: np.ndarray  # indices of training graphs that are references, ascending
+    share: float  # of the references that would be as far apart, were they as many
+    shared: str  # by all members, and by few other references or none
+    is_only: bool  # no other training graph has it
+
+
+class Things(NamedTuple):
+    """Things that graphs have or lack, and the references that have each."""
+
+    owners: sp.csr_array  # (n_things, n_references), sets
+    words: Callable[[int], str]  # of a thing
+
+
+def find_groups(model: GraphModel) -> list[Group]:
+    """Find small groups of references that are alike and set apart.
+
+    There are two kinds. References of the first share things that no other has: a pair of
+    categories at the ends of an edge, or a neighborhood of one radius. Those of the second are a
+    cluster (HDBSCAN) of the statistics of whole graphs. A group of k is set apart as far as few
+    references are: those that share a thing with at most k - 1 others, or those whose neighbors in
+    the statistics, without the k - 1 nearest, are as far. Groups with the least share
+    of these for each member come first, a group comes in the place of a part of it that is about as
+    distinct, and no reference is in two groups. One with a category that no other graph has is in
+    none: it is unlike the rest of its group.
+
+    Time grows as for the scores of the references, and memory with their number.
+
+    Parameters
+    ----------
+    model : GraphModel
+
+    Returns
+    -------
+    list of Group
+        The most distinct ones first.
+    """
+    n = len(model.references)
+    largest = max(LARGEST, int(LARGEST_SHARE * n))
+    kinds = list(_things(model))
+    found = [x for things in kinds for x in _sharing(things.owners, largest)]
+    statistics = model.first(Statistics)
+    if statistics is not None:
+        found += _clusters(statistics.metric.points, largest)
+    chosen: list[tuple[float, np.ndarray]] = []
+    group_of = np.full(n, -1)
+    for share, members in sorted(found, key=_share_of_each):
+        if share > APART or _share_of_each((share, members)) * n > SIMILAR:
+            continue
+        before = np.unique(group_of[members])
+        if before[-1] < 0:
+            group_of[members] = len(chosen)
+            chosen.append((share, members))
+            continue
+        part = chosen[before[-1]]  # the last group that it meets
+        is_wider = set(part[1]) == set(members[group_of[members] >= 0])
+        if is_wider and _share_of_each((share, members)) <= WIDER * _share_of_each(part):
+            group_of[members] = before[-1]
+            chosen[before[-1]] = share, members
+    groups, has_own = [], _has_own_value(model)
+    is_sample = n < model.n_training_graphs
+    for share, members in chosen:
+        things = _shared_words(kinds, members)
+        shared = printable(things or _statistics_words(model, statistics, members))
+        is_only = bool(things) and not (is_sample or has_own[members].any())
+        members = members[~has_own[members]]
+        if len(members) > 1:
+            groups.append(Group(model.reference_index[members], share, shared, is_only))
+    return groups
+
+
+def _has_own_value(model: GraphModel) -> np.ndarray:
+    """Mark references with a category that no other graph has, where few have one of their own."""
+    counts = model.categories
+    seldom = [kind for kind, (_, factor) in counts.value_factors.items() if factor > 1]
+    owners = [counts.known[kind].owners for kind in seldom]
+    return np.isin(model.reference_index, np.concatenate([[], *owners]))
+
+
+def _share_of_each(group: tuple[float, np.ndarray]) -> float:
+    """The share of references that are as far apart, divided by the number of members."""
+    share, members = group
+    return share / len(members)
+
+
+# -- things ----------------------------------------------------------------------------------------
+
+
+def _things(model: GraphModel) -> Iterator[Things]:
+    """Generate the kinds of things, the plainest first."""
+    graphs = model.references
+    if graphs.labels is not None:
+        for name, values in graphs.values_by_category("node").items():
+            yield _pairs(graphs, model.categories.vocabulary, name, values)
+    view = model.first(NeighborhoodView)
+    if view is not None:
+        known = view.neighborhoods_
+        for radius, numbers in enumerate(known.numbers(graphs)):
+            yield _neighborhoods(graphs, known, radius, numbers)
+
+
+def _pairs(graphs: GraphBatch, vocabulary: Vocabulary, name: str, values: tuple) -> Things:
+    """Edges, by one category of the nodes at their ends and by their own."""
+    distinct = dict.fromkeys(values)
+    code = codes_in(values, distinct)[graphs.labels]
+    source, target = code[graphs.source_of_arc], code[graphs.adjacency.indices]
+    if not graphs.directed:
+        source, target = np.minimum(source, target), np.maximum(source, target)
+    edge = np.zeros_like(source) if graphs.edge_labels is None else np.asarray(graphs.edge_labels)
+    pairs, thing = np.unique([source, target, edge], axis=1, return_inverse=True)
+    texts = [vocabulary.words_of((name,), (value,)) for value in distinct]
+
+    def words(i: int) -> str:
+        u, v, code = pairs[:, i].tolist()
+        return edge_name(graphs, code, texts[u], texts[v], graphs.schema.words.edge)
+
+    return Things(_owners(thing.ravel(), graphs.graph_of_arc, len(graphs)), words)
+
+
+def _neighborhoods(
+    graphs: GraphBatch, known: Neighborhoods, radius: int, numbers: np.ndarray
+) -> Things:
+    """Neighborhoods of one radius."""
+    _, first, thing = np.unique(numbers, return_index=True, return_inverse=True)
+
+    def words(i: int) -> str:
+        graph, called = int(graphs.graph_of_node[first[i]]), graphs.schema.words
+        alone, node = graphs[graph], int(first[i] - graphs.node_ptr[graph])
+        names = known.vocabulary.names_of_nodes(alone, known.vocabulary.together)
+        if radius == 1:
+            names = surrounding_names(alone, names, called)
+        text = names[node] if known.vocabulary.by_label else f"one {names[node]}"
+        if radius > 1:
+            near = listed(known.around(alone, node, radius))
+            text += f" with exactly these {called.nodes} up to {radius} {called.edges} away: {near}"
+        return text
+
+    return Things(_owners(thing, graphs.graph_of_node, len(graphs)), words)
+
+
+def _owners(thing: np.ndarray, graph: np.ndarray, n_graphs: int) -> sp.csr_array:
+    """The graphs that have each thing; 1 however often they have it."""
+    shape = int(thing.max(initial=-1)) + 1, n_graphs
+    return as_sets(count_pairs(thing, graph, shape))
+
+
+def _sharing(owners: sp.csr_array, largest: int) -> Iterator[tuple[float, np.ndarray]]:
+    """Generate share and members of the groups that share a thing."""
+    owners = owners[np.diff(owners.indptr) > 1]
+    n_owners, n = np.diff(owners.indptr), owners.shape[1]
+    least = np.full(n, n + 1)  # the owners of the rarest thing that each graph shares
+    np.minimum.at(least, owners.indices, np.repeat(n_owners, n_owners))
+    shares = np.searchsorted(np.sort(least), n_owners, side="right") / n
+    is_small = (n_owners >= SMALLEST) & (n_owners <= largest) & (shares <= APART)
+    for i in np.flatnonzero(is_small):
+        yield shares[i], owners.indices[slice(*owners.indptr[i : i + 2])]
+
+
+def _shared_words(kinds: list[Things], members: np.ndarray) -> str:
+    """Things of the first kind that all members have and no other reference, in words."""
+    for owners, words in kinds:
+        n_members = owners[:, members].sum(axis=1)
+        only = np.flatnonzero((n_members == len(members)) & (np.diff(owners.indptr) == n_members))
+        if len(only):
+            names = dict.fromkeys(words(i) for i in only[:MOST_SHARED].tolist())
+            text = " and ".join(names)
+            return text if len(text) <= LONGEST else next(iter(names))
+    return ""
+
+
+# -- statistics ------------------------------------------------------------------------------------
+
+
+def _clusters(points: np.ndarray, largest: int) -> Iterator[tuple[float, np.ndarray]]:
+    """Generate share and members of the small clusters of points."""
+    n_near = largest + 5
+    if len(points) <= n_near:
+        return
+    with one_blas_thread():
+        near, index = NearestNeighbors(n_neighbors=n_near).fit(points).kneighbors(points)
+    for smallest in progress(CLUSTERS):
+        clusters = HDBSCAN(
+            min_cluster_size=smallest, min_samples=1, cluster_selection_method="leaf", copy=True
+        ).fit_predict(points)
+        for i in range(clusters.max() + 1):
+            members = np.flatnonzero(clusters == i)
+            k = len(members)
+            if k <= largest:
+                is_other = ~np.isin(index[members], members)
+                to_others = [
+                    x[other][:5].mean() for x, other in zip(near[members], is_other, strict=True)
+                ]
+                share = (near[:, k : k + 5].mean(axis=1) >= np.median(to_others)).mean()
+                yield float(share), members
+
+
+def _statistics_words(model: GraphModel, statistics: Statistics | None, members: np.ndarray) -> str:
+    """The statistic in which all members are outside of the usual range, in words."""
+    assert statistics is not None  # in which they are a cluster
+    own, known = statistics.table_[members], np.delete(statistics.table_, members, axis=0)
+    away = statistics.metric.away(own, known)
+    if not away.any():
+        return "nearly the same numbers as a whole, none of which is odd alone"
+    j = int(away.argmax())
+    ends = [float(own[:, j].min()), float(own[:, j].max())]
+    name, form = statistics.named(j, model.references[members]), statistics.forms_[j]
+    return Reason(name, *in_words(name, form, ends, known[:, j])).text

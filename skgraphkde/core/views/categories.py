@@ -1,0 +1,689 @@
+"""Parts: reference graphs -> frequencies of nodes and edges by their categories.
+
+A *part* is a node or an arc. The counts of the references determine for the parts of other graphs
+if they are new, and how frequent they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from skgraphkde._utils import progress
+from skgraphkde._words import Words, category_text, category_word, legible
+from skgraphkde.core.graphs.arrays import codes_in
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.refinement import factorize, hash64, messages, refined
+from skgraphkde.core.graphs.schema import PARTS
+from skgraphkde.core.points.features import values_in_use
+
+# Bonds, as RDKit names them, and people do not.
+BONDS = r"^(SINGLE|DOUBLE|TRIPLE|AROMATIC)(?=$|,| \()"
+# Nodes or edges that a reason names.
+LISTED = 5
+# Where a larger share of the references' edges is new by a category, it counts by itself only; so
+# does one that says who did a step, if a larger share is new by both.
+OFTEN_NEW = 0.05
+# Where such a share of the references has something new, it is nothing unusual.
+USUALLY_NEW = 0.1
+# A new value of a single category counts so many times as much as other new parts, if no reference
+# has one of its own: more than all other views can say, as logarithms of p-values are added up.
+NEW_VALUE_FACTOR = 1e6
+# Where such a share of the references has a value of its own, new ones count as other new parts do.
+SELDOM_NEW = 0.05
+# A category may say who did a step if graphs have so many distinct values for each node, or more.
+OFTEN_DISTINCT = 1 / 3
+
+
+class ReferenceTable(NamedTuple):
+    """Distinct colors of the references, ascending, with their frequencies."""
+
+    colors: np.ndarray
+    owners: np.ndarray  # index of the only reference that has the color; -2 for several
+    counts: np.ndarray  # number of nodes or arcs of the color
+    n_graphs: np.ndarray  # number of references that have the color
+
+    @classmethod
+    def of(cls, colors: np.ndarray, graph: np.ndarray) -> ReferenceTable:
+        """Count the colors of the references.
+
+        Parameters
+        ----------
+        colors : ndarray of shape (n_parts,), uint64
+            Color of each node or arc of the references.
+        graph : ndarray of shape (n_parts,), int
+            Index of the reference of each node or arc.
+
+        Returns
+        -------
+        ReferenceTable
+        """
+        first, number = factorize(colors)
+        of_pair, _ = factorize(number * (graph.max(initial=0) + 1) + graph)
+        n_graphs = np.bincount(number[of_pair], minlength=len(first))
+        owners = np.where(n_graphs == 1, graph[first], -2)
+        order = np.argsort(colors[first])
+        columns = colors[first], owners, np.bincount(number, minlength=len(first)), n_graphs
+        return cls(*(column[order] for column in columns))
+
+    def find(self, colors: np.ndarray) -> np.ndarray:
+        """Position of each color in the table; the length of the table for new ones."""
+        position = np.searchsorted(self.colors, colors)
+        is_known = np.append(self.colors, np.uint64(0))[position] == colors
+        return np.where(is_known, position, len(self.colors))
+
+    def is_new(self, colors: np.ndarray, own: np.ndarray | int) -> np.ndarray:
+        """Mark colors that no reference has.
+
+        Parameters
+        ----------
+        colors : ndarray of shape (n_parts,), uint64
+        own : ndarray of shape (n_parts,), or int
+            Index of a reference that is excluded; -1 for none.
+
+        Returns
+        -------
+        ndarray of shape (n_parts,), bool
+        """
+        return self.is_new_at(self.find(colors), own)
+
+    def is_new_at(self, position: np.ndarray, own: np.ndarray | int) -> np.ndarray:
+        """Mark positions of colors that no reference has, see :meth:`find`, as :meth:`is_new`."""
+        owner = np.append(self.owners, -1)[position]
+        return (owner == -1) | (owner == own)
+
+    def n_graphs_of(self, colors: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Number of references that have each color.
+
+        Parameters
+        ----------
+        colors : ndarray of shape (n_parts,), uint64
+        own : ndarray of shape (n_parts,), int
+            Index of the reference that has the part, and is excluded; -1 for none.
+
+        Returns
+        -------
+        ndarray of shape (n_parts,), int
+        """
+        return np.append(self.n_graphs, 0)[self.find(colors)] - (own >= 0)
+
+    @property
+    def chance(self) -> float:
+        """Share of the references' parts whose color occurs in one reference only.
+
+        It estimates the probability that a part of another graph is new (Good, Biometrika 1953).
+        """
+        return float(self.counts[self.n_graphs == 1].sum() / max(self.counts.sum(), 1))
+
+
+class Vocabulary:
+    """Categories of reference graphs, by which nodes and edges have colors.
+
+    Parameters
+    ----------
+    by_label : bool
+        Whether the categories of nodes are used; otherwise nodes are told apart by their degree.
+    names : tuple of str
+        Names of the categories of nodes.
+    labels : tuple
+        Labels of the references' nodes: a value, or a tuple with one of each category.
+    edge_labels : tuple
+        Categories of their edges.
+    values : dict of str -> dict of str -> tuple
+        Values of each category of "node", "edge" and "graph", the references themselves.
+
+    Attributes
+    ----------
+    together : tuple of int
+        Indices of the categories of nodes that count together in neighborhoods and edges. Where new
+        pairs of values are usual, as of persons, a category would hide what is new by the others:
+        it counts by itself only.
+    step : int
+        The category of nodes by which edges are most seldom new.
+    who : tuple of int
+        Other categories, of which most nodes of a graph have different values, as of persons: two
+        steps with the same value are of interest.
+    """
+
+    def __init__(
+        self, by_label: bool, names: tuple, labels: tuple, edge_labels: tuple, values: dict
+    ) -> None:
+        self.by_label, self.names, self.labels = by_label, names, labels
+        self.edge_labels, self.values = edge_labels, values
+        self.together, self.step = tuple(range(len(names))), 0
+        self.who: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, references: GraphBatch, by_label: bool) -> Self:
+        """Collect the categories of reference graphs."""
+        names: tuple = references.schema.node_categories if by_label else ()
+        # Names that no reference uses count as unknown.
+        used = np.unique(np.asarray(references.labels)).tolist() if by_label else ()
+        labels = tuple(references.label_names[code] for code in used)
+        edge_labels = () if references.edge_labels is None else references.edge_label_names
+        values = {part: values_in_use(references, part) for part in PARTS}
+        vocabulary = cls(by_label, names, labels, edge_labels, values)
+        if len(names) > 1:
+            vocabulary._set_roles(references)
+        return vocabulary
+
+    def _set_roles(self, references: GraphBatch) -> None:
+        """Choose the step, who did it, and the categories that count together."""
+
+        def pairs_of(*categories: int) -> ReferenceTable:
+            keys = self.edge_keys(references, categories)
+            return ReferenceTable.of(keys, references.graph_of_arc)
+
+        def regularity(i: int) -> tuple:
+            pairs = pairs_of(i)  # of the ends of edges: steps have few, whatever their names
+            return pairs.chance, len(pairs.counts), np.sort(pairs.counts).tolist()
+
+        self.step, *others = sorted(range(len(self.names)), key=regularity)
+        who, together = [], [self.step]
+        for i in progress(sorted(others)):
+            values = ReferenceTable.of(self.value_keys(references, i), references.graph_of_node)
+            is_who = values.n_graphs.sum() >= OFTEN_DISTINCT * references.n_nodes
+            if is_who:
+                who.append(i)
+            if (pairs_of(self.step, i) if is_who else pairs_of(i)).chance <= OFTEN_NEW:
+                together.append(i)
+        self.who, self.together = tuple(who), tuple(sorted(together))
+
+    def pair_words(
+        self, graphs: GraphBatch, i: int, first: np.ndarray, second: np.ndarray
+    ) -> tuple[list[str], list[str]]:
+        """The steps of pairs of nodes with the same value of the category `i`, and that value."""
+        name, same, codes = self.names[self.step], self.names[i], np.asarray(graphs.labels)
+        by_category = graphs.values_by_category("node")
+        steps = [category_word(name, x) for x in by_category[name]]
+        values, found = [legible(x) for x in by_category[same]], []
+        for ends in zip(codes[first], codes[second], strict=True):
+            both = " and ".join(sorted(steps[code] for code in ends))
+            found.append(f"{name} {both} with the same {same}")
+        return found, [values[code] for code in codes[first]]
+
+    def same_value(self, graphs: GraphBatch, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of different steps of a graph with the same value of a category.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        i : int
+            Index of the category.
+
+        Returns
+        -------
+        first, second : ndarray of shape (n_pairs,), int
+            A node of each step; each pair of steps once for each value.
+        """
+        (values, who), (_, step) = (graphs.category("node", self.names[j]) for j in (i, self.step))
+        labels = np.asarray(graphs.labels)
+        given = np.flatnonzero(np.array([x is not None for x in values])[who[labels]])
+        rows = np.column_stack([graphs.graph_of_node, who[labels], step[labels]])[given]
+        rows, first = np.unique(rows, axis=0, return_index=True)
+        nodes, pairs = given[first], [np.zeros((0, 2), dtype=np.int64)]
+        for gap in range(1, len(rows)):
+            is_same = (rows[gap:, :2] == rows[:-gap, :2]).all(axis=1)
+            if not is_same.any():
+                break
+            pairs.append(np.column_stack([nodes[:-gap][is_same], nodes[gap:][is_same]]))
+        return tuple(np.concatenate(pairs).T)
+
+    def check_batch(self, graphs: GraphBatch) -> None:
+        """Raise a ValueError if graphs lack the labels of the references."""
+        if self.by_label:
+            graphs.check_labels()
+
+    def node_keys(self, graphs: GraphBatch) -> np.ndarray:
+        """Color of each node by its label, or by its degree, shape (n_nodes,)."""
+        codes = graphs.degrees
+        if self.by_label:
+            codes = codes_in(graphs.label_names, self.labels)
+            # New labels differ from each other, as those do that only a graph left out has.
+            codes = np.where(codes < 0, -1 - np.arange(len(codes)), codes)[graphs.labels]
+        return hash64(codes.astype(np.uint64))
+
+    def keys_together(self, graphs: GraphBatch, categories: tuple[int, ...]) -> np.ndarray:
+        """Color of each node by some of its categories together, shape (n_nodes,)."""
+        if len(categories) == len(self.names):
+            return self.node_keys(graphs)
+        keys = np.zeros(graphs.n_nodes, dtype=np.uint64)
+        for i in categories:
+            keys = hash64(keys + self.value_keys(graphs, i))
+        return keys
+
+    def node_kinds(self, graphs: GraphBatch) -> np.ndarray:
+        """Color of each node by its label, shape (n_nodes,); 0 if labels are not used."""
+        if self.by_label:
+            return self.node_keys(graphs)
+        return np.zeros(graphs.n_nodes, dtype=np.uint64)
+
+    @property
+    def named(self) -> str:
+        """The category by which nodes are called: "label", or else what they are a step of."""
+        return "label" if "label" in self.names else self.names[self.step]
+
+    def words_of(self, names: Sequence[str], values: tuple) -> str:
+        """Some categories of what is compared, in words, with the names of all but the main one."""
+        if len(names) > 1:
+            return compared_words(names, values)
+        [name], [value] = names, values
+        return compared_words(names, value) if name == self.named else category_text(name, value)
+
+    def names_of_nodes(self, graphs: GraphBatch, categories: Sequence[int]) -> list[str]:
+        """Some categories of each node, in words; how many others it is linked to, without any.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        categories : sequence of int
+            Indices of the categories.
+        """
+        if not self.by_label:
+            node = graphs.schema.words.node
+            return [f"{node} linked to {n} other{'s' * (n != 1)}" for n in graphs.degrees.tolist()]
+        by_category, names = graphs.values_by_category("node"), [self.names[i] for i in categories]
+        values: Any = zip(*(by_category[name] for name in names), strict=True)
+        words = [self.words_of(names, x) for x in values]
+        return [words[code] for code in np.asarray(graphs.labels)]
+
+    def node_words(self, graph: GraphBatch, node: int, names: Sequence[Any] | None) -> str:
+        """The id of a node of a batch of one graph, and its label, or what it is a step of."""
+        called = str(node if names is None else names[node])
+        if graph.labels is None:
+            return called
+        value = graph.values_by_category("node")[self.named][graph.labels[node]]
+        return (
+            called if str(value) == called else f"{called} ({compared_words([self.named], value)})"
+        )
+
+    def value_keys(self, graphs: GraphBatch, i: int) -> np.ndarray:
+        """Color of each node by one of its categories.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        i : int
+            Index of the category.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes,), uint64
+        """
+        return self.keys_alone(graphs, "node", self.names[i])
+
+    def keys_alone(self, graphs: GraphBatch, part: str, name: str) -> np.ndarray:
+        """Color of each node, arc, or graph, by one of its own categories."""
+        (values, own), labels = graphs.category(part, name), graphs.data(part).labels
+        keys = hash64(codes_in(values, self.values[part][name]).astype(np.uint64))
+        return keys[own[[] if labels is None else labels]]  # None: no edges
+
+    def gap_keys(self, graphs: GraphBatch) -> np.ndarray:
+        """Color of each node by its label and its set of missing numbers, shape (n_nodes,)."""
+        keys = self.node_kinds(graphs)
+        for is_missing in np.isnan(np.asarray(graphs.attributes)).T:
+            keys = hash64(keys + is_missing.astype(np.uint64))
+        return keys
+
+    def edge_keys(
+        self, graphs: GraphBatch, categories: tuple[int, ...] | None = None
+    ) -> np.ndarray:
+        """Color of each arc by its category and those at its ends, shape (n_arcs,).
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        categories : tuple of int, default=None
+            The categories of nodes that count. None: those that count together.
+        """
+        ends = np.zeros(graphs.n_nodes, dtype=np.uint64)
+        if self.by_label:
+            ends = self.keys_together(graphs, self.together if categories is None else categories)
+        source, target = ends[graphs.source_of_arc], ends[graphs.adjacency.indices]
+        pair = hash64(source) + (
+            hash64(target + np.uint64(1)) if graphs.directed else hash64(target)
+        )
+        codes = self.edge_codes(graphs)
+        return (
+            hash64(pair)
+            if codes is None
+            else hash64(hash64(pair) + hash64(codes.astype(np.uint64)))
+        )
+
+    def edge_codes(self, graphs: GraphBatch) -> np.ndarray | None:
+        """Code of the category of each arc, shape (n_arcs,); None if edges have no categories."""
+        if not self.edge_labels:
+            return None
+        unknown = len(self.edge_labels)
+        if graphs.edge_labels is None:  # of graphs without edges
+            return np.full(graphs.adjacency.nnz, unknown)
+        return codes_in(graphs.edge_label_names, self.edge_labels, unknown)[graphs.edge_labels]
+
+
+class CategoryCounts:
+    """Counts of the nodes and edges of references by their categories.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    with_gaps : bool
+        Whether there is a table "gaps": nodes by their categories and the set of missing numbers.
+    with_edges : bool
+        Whether there is a table "edges": edges by the categories at their ends and their own.
+
+    Attributes
+    ----------
+    kinds : tuple of str
+        The main tables: "categories" (nodes by all their categories together) and those of edges.
+    edges : dict of str -> tuple of int
+        The categories of nodes in each table of edges: those that count together, and each of
+        several by itself.
+    surroundings : dict of str -> tuple of int
+        The same for tables of nodes with their edges and neighbors, if nodes have categories.
+        Tables in which nothing new is a surprise are left out.
+    same : dict of str -> int
+        The category of each table of pairs of steps with the same value.
+    by_category : tuple of str
+        Tables of nodes by a single category, if nodes have several categories: a new value is
+        hard to see among many new combinations.
+    alone : dict of str -> (str, str)
+        Tables of edges and of graphs by a single category: "edge" or "graph", and the category.
+    about : dict of str -> (str, str)
+        What each table counts: "node", "edge", "pair" or "graph", and one of its categories, or ""
+        for several together.
+    known : dict of str -> ReferenceTable
+        The tables by name.
+    surprise : dict of str -> float
+        How unusual something new is in each table: 1 if no reference has anything new, compared
+        with the others, down to 0 if a tenth of them do, or more.
+    value_factors : dict of str -> ndarray of shape (2,)
+        How many times as much something new counts in each table of a single category, in a graph
+        that is no reference, and in a reference.
+    """
+
+    known: dict[str, ReferenceTable]
+    surprise: dict[str, float]
+    value_factors: dict[str, np.ndarray]
+
+    def __init__(self, vocabulary: Vocabulary, *, with_gaps: bool, with_edges: bool) -> None:
+        self.vocabulary, self.with_gaps, self.with_edges = vocabulary, with_gaps, with_edges
+        several = len(vocabulary.names) > 1
+        self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
+        each = {f" {name}": (i,) for i, name in enumerate(vocabulary.names) if several}
+        compared = {"": vocabulary.together} | {
+            x: i for x, i in each.items() if i != vocabulary.together
+        }
+        self.edges = {f"edges{x}": i for x, i in compared.items() if with_edges}
+        self.surroundings = {
+            f"surroundings{x}": i for x, i in compared.items() if vocabulary.by_label
+        }
+        self.same = {f"same {vocabulary.names[i]}": i for i in vocabulary.who}
+        self.kinds = (*("categories",) * vocabulary.by_label, *self.edges, *self.same)
+        only = "" if several or not vocabulary.names else vocabulary.names[0]
+        self.about = {"categories": ("node", only), "gaps": ("node", "")}
+        self.about |= dict.fromkeys(self.edges, ("edge", ""))
+        self.about |= dict.fromkeys(self.surroundings, ("node", ""))
+        self.about |= dict.fromkeys(self.same, ("pair", ""))
+        self.about |= {f"category {name}": ("node", name) for name in vocabulary.names}
+        self.alone = {
+            f"{part} {name}": (part, name)
+            for part in (*("edge",) * with_edges, "graph")
+            for name in vocabulary.values[part]
+        }
+        self.about |= self.alone
+
+    @classmethod
+    def of(cls, references: GraphBatch, by_label: bool, with_edges: bool) -> Self:
+        """Count the parts of reference graphs.
+
+        Parameters
+        ----------
+        references : GraphBatch
+        by_label : bool
+            Whether to use the categories of nodes.
+        with_edges : bool
+            Whether to count edges.
+
+        Returns
+        -------
+        CategoryCounts
+        """
+        may_lack = references.schema.missing != "error" and references.attributes is not None
+        vocabulary = references.once(Vocabulary.of, by_label)
+        counts = cls(vocabulary, with_gaps=may_lack, with_edges=with_edges)
+        counts.known = {
+            kind: ReferenceTable.of(keys, graph) for kind, keys, graph in counts.parts(references)
+        }
+        counts.surprise = {}
+        for kind, known in tuple(counts.known.items()):
+            share = (np.unique(known.owners) >= 0).sum() / len(references)
+            counts.surprise[kind] = max(1 - share / USUALLY_NEW, 0.0)
+            if kind in counts.surroundings and not counts.surprise[kind]:
+                del counts.surroundings[kind], counts.known[kind]
+        counts.value_factors = counts._value_factors(len(references))
+        return counts
+
+    def _value_factors(self, n: int) -> dict[str, np.ndarray]:
+        """Find how usual it is that a reference has a value of its own, for `value_factors`."""
+        owners = {x: {*t.owners.tolist()} - {-2} for x, t in self.known.items() if self.about[x][1]}
+        before, n_owners = set[int](), dict[int, int]()
+        for some in sorted(owners.values(), key=len):
+            before |= some
+            n_owners[len(some)] = len(before)  # also of tables where as many have one
+        k = np.array([n_owners[len(some)] for some in owners.values()], dtype=int)
+        # A reference with a value of its own is judged by the others, of which one less has.
+        shares = np.column_stack([k / n, (k - 1) / max(n - 1, 1)])
+        factors = NEW_VALUE_FACTOR ** np.clip(1 - shares / SELDOM_NEW, 0, 1)
+        return dict(zip(owners, factors, strict=True))
+
+    def parts(self, graphs: GraphBatch) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+        """Generate the name of each table, the colors of all parts, and the graphs of the parts."""
+        if self.vocabulary.by_label:
+            yield "categories", self.vocabulary.node_keys(graphs), graphs.graph_of_node
+        for i, kind in enumerate(self.by_category):
+            yield kind, self.vocabulary.value_keys(graphs, i), graphs.graph_of_node
+        if self.with_gaps:
+            yield "gaps", self.vocabulary.gap_keys(graphs), graphs.graph_of_node
+        for kind, (part, name) in self.alone.items():
+            yield kind, self.vocabulary.keys_alone(graphs, part, name), graphs.owner(part)
+        for kind, categories in self.edges.items():
+            yield kind, self.vocabulary.edge_keys(graphs, categories), graphs.graph_of_arc
+        passed = messages(graphs, self.vocabulary.edge_codes(graphs), weighted=False)
+        for kind, categories in self.surroundings.items():
+            _, keys = refined(self.vocabulary.keys_together(graphs, categories), passed, 1)
+            yield kind, keys, graphs.graph_of_node
+        for kind, i in self.same.items():
+            first, second = self.vocabulary.same_value(graphs, i)
+            steps = hash64(self.vocabulary.value_keys(graphs, self.vocabulary.step))
+            yield kind, hash64(steps[first] + steps[second]), graphs.graph_of_node[first]
+
+    def ends(self, graphs: GraphBatch, kind: str) -> tuple[np.ndarray, ...]:
+        """The two nodes of each edge, or of each pair with the same value, or the one node."""
+        if kind in self.same:
+            return self.vocabulary.same_value(graphs, self.same[kind])
+        if kind in self.surroundings:
+            return (np.arange(graphs.n_nodes),)
+        return graphs.source_of_arc, graphs.adjacency.indices
+
+
+def counts_edges(edges: str | bool, references: GraphBatch, *, by_label: bool) -> bool:
+    """True if edges are parts: as the parameter `edges` says, or "auto" decides.
+
+    Neighborhoods cover the edges of labeled graphs without directions and data, unless all
+    neighborhoods are new because each node has its own name.
+    """
+    if edges != "auto":
+        return bool(edges)
+    return references.edge_labels is not None or (
+        by_label and (references.directed or _has_fixed_nodes(references))
+    )
+
+
+def _has_fixed_nodes(graphs: GraphBatch) -> bool:
+    """True if no label occurs twice in a graph, such as regions of a brain."""
+    pairs = graphs.graph_of_node * len(graphs.label_names) + np.asarray(graphs.labels)
+    return len(np.unique(pairs)) == graphs.n_nodes > len(graphs)
+
+
+def means(values: np.ndarray, graph: np.ndarray, n_graphs: int) -> np.ndarray:
+    """Mean of the values of each graph's parts.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_parts,)
+    graph : ndarray of shape (n_parts,), int
+        Index of the graph of each part.
+    n_graphs : int
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,)
+        0 for a graph without parts.
+    """
+    counts = np.bincount(graph, minlength=n_graphs)
+    return np.bincount(graph, values, n_graphs) / np.maximum(counts, 1)
+
+
+def places(graph: GraphBatch, part: str, index: np.ndarray) -> tuple[tuple, tuple]:
+    """Positions of some parts of a graph, the first five of them; none of the graph itself.
+
+    Parameters
+    ----------
+    graph : GraphBatch
+        Batch of one graph.
+    part : {"node", "edge", "graph"}
+    index : ndarray of int
+        Indices of nodes, or of arcs.
+
+    Returns
+    -------
+    nodes : tuple of int
+        The nodes, or the ends of the edges.
+    edges : tuple of (int, int)
+        The edges; () for nodes.
+    """
+    if part == "graph":
+        return (), ()
+    if part == "node":
+        return tuple(index[:LISTED].tolist()), ()
+    pairs = zip(graph.source_of_arc[index], graph.adjacency.indices[index], strict=True)
+    listed = [(int(u), int(v)) for u, v in pairs if graph.directed or u < v]
+    return tuple(dict.fromkeys(x for pair in listed for x in pair))[:LISTED], tuple(listed[:LISTED])
+
+
+def _main_words(name: str, value: Any) -> str:
+    """The category by which something is called; with its name, if it is no word."""
+    text = category_word(name, value)
+    is_word = text not in ("True", "False") and any(map(str.isalpha, text))
+    return text if is_word else category_text(name, value)
+
+
+def compared_words(
+    names: Sequence[str], value: Any, main: Callable[[str, Any], str] = _main_words
+) -> str:
+    """The categories of what is compared with others, in words that say what is false, too.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the categories.
+    value : object
+        A tuple if there are several names.
+    main : callable
+        Words for the first category, or for the label.
+
+    Examples
+    --------
+    >>> compared_words(["label", "charge", "ring", "aromatic"], ("N", 1, True, False))
+    'N (charge=1, ring, not aromatic)'
+    >>> compared_words(["aromatic"], False), compared_words(["status"], 2)
+    ('not aromatic', 'status=2')
+    >>> compared_words(["activity"], "pay")
+    'pay'
+    """
+    of_names = dict(zip(names, value if len(names) > 1 else [value], strict=True))
+    first = "label" if "label" in of_names else names[0]
+    head = main(first, of_names.pop(first))
+    others = [category_text(name, x) for name, x in of_names.items()]
+    return f"{head} ({', '.join(others)})" if others else head
+
+
+def edge_words(names: Sequence[str], value: Any, noun: str) -> str:
+    """An edge by its categories.
+
+    Parameters
+    ----------
+    names, value
+        As for :func:`compared_words`.
+    noun : str
+        What people call an edge.
+
+    Examples
+    --------
+    >>> edge_words(["label"], "SINGLE", "bond"), edge_words(["via"], None, "link")
+    ('single bond', 'link without via')
+    >>> edge_words(["paid"], "no", "link"), edge_words(["label", "slow"], ("next", True), "link")
+    ('paid=no link', "'next' (slow) link")
+    """
+    if value is None:
+        return f"{noun} without {names[0]}"
+    return f"{compared_words(names, value, edge_category)} {noun}"
+
+
+def edge_category(name: str, value: Any) -> str:
+    """One category of an edge: "via=mail", "single" for a bond; other labels are quoted."""
+    text = category_text(name, value)
+    is_plain = name != "label" or value is None or text[0] == "'" or re.match(BONDS, text, re.I)
+    return with_bond(text) if is_plain else f"'{text}'"
+
+
+def with_bond(text: str) -> str:
+    """The categories of an edge, with small letters for a bond: "single" for "SINGLE"."""
+    return re.sub(BONDS, lambda bond: bond[0].lower(), text)
+
+
+def edge_name(graphs: GraphBatch, code: int, start: str, end: str, noun: str) -> str:
+    """An edge by the code of its category and its ends: "single bond C - O", "pay -> post"."""
+    ends = f"{start} -> {end}" if graphs.directed else " - ".join(sorted((start, end)))
+    if graphs.edge_labels is None:
+        return ends
+    value = graphs.edge_label_names[code]
+    return f"{edge_words(graphs.schema.edge_categories, value, noun)} {ends}"
+
+
+def with_times(things: Counter[str]) -> list[str]:
+    """Names of things by the alphabet, each after its number if there are several of it."""
+    return [f"{n} times {x}" if n > 1 else x for x, n in sorted(things.items())]
+
+
+def surrounding_names(graph: GraphBatch, nodes: list[str], words: Words) -> list[str]:
+    """Each node of a batch of one graph with all its edges and neighbors, in words.
+
+    Parameters
+    ----------
+    graph : GraphBatch
+    nodes : list of str
+        What each node is called.
+    words : Words
+        For edges.
+    """
+    before, after = ([Counter[str]() for _ in nodes] for _ in range(2))
+    for arc, (u, v) in enumerate(zip(graph.source_of_arc, graph.adjacency.indices, strict=True)):
+        by = ""
+        if graph.edge_labels is not None:
+            value = graph.edge_label_names[graph.edge_labels[arc]]
+            by = f" ({edge_words(graph.schema.edge_categories, value, words.edge)})"
+        after[u][f"{nodes[v]}{by}"] += 1
+        before[v][f"{nodes[u]}{by}"] += 1
+    texts = []
+    for node, *near in zip(nodes, before, after, strict=True):
+        into, out = (" and ".join(with_times(side)) or "nothing" for side in near)
+        n = sum(side.total() for side in near) if graph.directed else near[1].total()
+        sides = f"before it {into}; after it {out}" if graph.directed else out
+        how = f"with exactly {'one neighbor' if n == 1 else 'these neighbors'}: {sides}"
+        texts.append(f"{node} {how if n else 'linked to no other'}")
+    return texts

@@ -1,0 +1,631 @@
+"""Numbers: the view of the node, or edge, whose numbers together are unlike all others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import combinations
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from scipy.spatial import cKDTree
+from sklearn.metrics import pairwise_distances_argmin
+
+from skgraphkde._messages import shown
+from skgraphkde._utils import one_blas_thread
+from skgraphkde._words import category_text, number, usual, usual_range, usually
+from skgraphkde.core.graphs.arrays import ROUNDING
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.copies import hash_data
+from skgraphkde.core.graphs.refinement import hash_points
+from skgraphkde.core.specification import at_least
+from skgraphkde.core.views.base import Context, Property, Reason, View
+from skgraphkde.core.views.categories import Vocabulary, edge_words, means, places
+from skgraphkde.core.views.rows import Whitening, check_size, folds, winsorized
+
+# A tree looks at all of the points if they have more columns, which a matrix product does faster.
+MOST_COLUMNS_OF_TREE = 15
+# Kinds of nodes or edges that fewer references have are one kind.
+MIN_GRAPHS_PER_KIND = 5
+# The same for categories of graphs, each of which has one row.
+MIN_GRAPHS_PER_CATEGORY = 10
+# Variance that whitening adds, as a share of that of a number: rounding is no evidence.
+RIDGE = 1e-3
+# Distances beyond are cut to this one.
+FARTHEST = 1e100
+# Differences due to rounding, as in single precision or six digits, in units of the largest
+# deviation from the mean of the column.
+RELATIVE_ROUNDING = 2e-6
+
+
+# Shares of missing numbers that deviate less from the mean, in standard deviations, are usual.
+USUAL_DEVIATION = 2.5
+# A number is that of another beside it, as far as ranges are written, if they differ by less.
+ALIKE = 1e-3
+# Two numbers are told that are so far from those of all others together, in deviations.
+FAR_APART = 1.0
+# Rows of the shares of missing numbers.
+GAPS = "gaps"
+
+# Characters that say in a reason of what kind a node or edge is.
+LONGEST_KIND = 60
+
+
+class _Rows(NamedTuple):
+    """Numbers of nodes, of edges, or of graphs, one row for each."""
+
+    part: str  # "node", "edge", "graph", or GAPS: the shares of missing numbers of the graph
+    category: str | None  # of the graphs, within which their numbers are compared
+    names: tuple[str, ...]  # of the numbers
+    values: np.ndarray  # (n_rows, n_numbers); NaN for a missing number
+    kinds: np.ndarray  # (n_rows,), colors by category
+    graph: np.ndarray  # (n_rows,), the graph of each row
+    elements: np.ndarray  # (n_rows,), the nodes, the arcs, or the graphs
+
+
+class _Odd(NamedTuple):
+    """The row of a graph that is farthest from those of the references, and what it is told by."""
+
+    rows: _Rows
+    elements: np.ndarray  # the node, arc or graph of the row, and of others that are out of range
+    values: np.ndarray  # (n_numbers,)
+    others: np.ndarray  # (n_others, n_numbers), of references, of the same kind
+    low: np.ndarray  # (n_numbers,), the ends of their usual range
+    high: np.ndarray
+    is_missing: np.ndarray  # (n_numbers,)
+    is_odd: np.ndarray  # (n_numbers,), beyond the usual range, or missing where none is
+    scale: np.ndarray  # (n_numbers,)
+    has_kind: bool  # False for the less common kinds, which are one
+    has_kinds: bool  # False if all rows are compared
+
+    def said(self, names: Sequence[str], text: str, range_: str = "") -> Reason:
+        """A reason that is about some of the numbers."""
+        about = tuple(f"{self.rows.part} {name}" for name in names)
+        return Reason(", ".join(names), text, range_, about=about)
+
+
+class Numbers(View):
+    """The node, edge or graph whose numbers together are least like those of any reference.
+
+    The numbers of each node are a point, relative to the mean of the nodes of the same categories,
+    and whitened, so that two numbers that always go together are known to do so. The score of a
+    graph is minus the largest distance of one of its nodes, or edges, to the nearest one of the
+    same categories in a reference, or of its own numbers to those of a reference: of any, and, for
+    each category of the graph, of one that has the same. If numbers may be missing, so much of the
+    distance of its shares of missing numbers from their means counts, too, as is beyond 2.5
+    standard deviations. The view finds an impossible value, a value between those that occur, and
+    two usual values that contradict each other. Numbers that look like coordinates do not count
+    unless a schema names them.
+
+    Parameters
+    ----------
+    n_points : int, default=10000
+        Largest number of distinct nodes, and of edges, of the references that are kept.
+
+    Attributes
+    ----------
+    vocabulary_ : Vocabulary
+        Categories of the references' nodes and edges.
+    columns_ : ndarray of int
+        Indices of the node numbers.
+    of_edges_, of_graphs_ : bool
+        Whether numbers of edges, and of graphs, count.
+    parts_ : tuple of str
+        What each of `points_` is about: nodes, edges, graphs, or their shares of missing numbers.
+    points_ : list of NumberPoints
+        Numbers of the references' nodes, of their edges, and of the references, also within each
+        of their categories.
+
+    Examples
+    --------
+    >>> from skgraphkde import GraphKDEDetector, Numbers
+    >>> GraphKDEDetector(views=("density", Numbers(n_points=1000))).views
+    ('density', Numbers(n_points=1000))
+    """
+
+    summary = "The node or edge whose numbers together are most unusual, or those of the graph."
+    _parameter_constraints: dict = {"n_points": [at_least(2, Integral)]}
+
+    vocabulary_: Vocabulary
+    references_: GraphBatch
+    points_: list[NumberPoints]
+
+    def __init__(self, n_points: int = 10_000) -> None:
+        self.n_points = n_points
+
+    @property
+    def name(self) -> str:
+        """Name of the view."""
+        return "numbers together"
+
+    def applies_to(self, graphs: GraphBatch) -> bool:
+        """True if nodes, edges or graphs have numbers that are not coordinates."""
+        has_others = graphs.edge_attributes is not None or graphs.graph_attributes is not None
+        return has_others or bool(graphs.schema.is_explicit_feature.any())
+
+    def fit(self, references: GraphBatch, context: Context) -> Self:
+        """Learn the numbers of the references, their nodes and their edges.
+
+        Parameters
+        ----------
+        references : GraphBatch
+        context : Context
+            Not used.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If neither nodes nor edges nor graphs have numbers, or there are too many.
+        """
+        if not self.applies_to(references):
+            raise ValueError(
+                "Numbers needs numbers of nodes, edges or graphs that do not look like "
+                "coordinates, as 'x' does: name them in GraphSchema(node_numbers=...), or omit the "
+                "view"
+            )
+        self.vocabulary_ = references.once(Vocabulary.of, references.labels is not None)
+        self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
+        self.may_lack_ = references.schema.missing != "error"
+        self.of_edges_ = references.edge_attributes is not None
+        self.of_graphs_ = references.graph_attributes is not None
+        self.references_ = references
+        tables = self._rows(references)
+        self.parts_ = tuple(rows.part for rows in tables)
+        for rows in tables:
+            if rows.part != GAPS:  # which are fewer
+                check_size(rows.part, rows.values.shape, self.parts_.count(rows.part), "numbers")
+        self.points_ = [
+            NumberPoints(rows, np.ones(len(rows.graph), dtype=bool), self.n_points)
+            for rows in tables
+        ]
+        return self
+
+    @cached_property
+    def _reference_rows(self) -> list[_Rows]:
+        return self._rows(self.references_)
+
+    @cached_property
+    def _folds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The fold of each reference, and the fold that is left out for it.
+
+        Of up to 20 references, each is left out alone.
+        """
+        lengths = [  # of all rows of a reference, in any units
+            np.bincount(rows.graph, points.lengths(rows.values, rows.kinds), len(self.references_))
+            for rows, points in zip(self._reference_rows, self.points_, strict=True)
+        ]
+        return folds(np.column_stack(lengths))
+
+    @cached_property
+    def _largest_of_references(self) -> list[np.ndarray]:
+        """What :meth:`_largest` returns of the references, each among those of other folds.
+
+        It is kept in place of the points without each fold, which are many.
+        """
+        found, (_, left_out) = [], self._folds
+        for place, rows in enumerate(self._reference_rows):
+            largest = np.zeros(len(left_out))
+            for fold in np.unique(left_out).tolist():
+                largest += _farthest(rows, left_out == fold, self._points_without(place, fold))
+            found.append(largest)
+        return found
+
+    def _points_without(self, place: int, fold: int) -> NumberPoints:
+        """Points of some rows of the references, without those of a fold; -1: of all."""
+        if fold < 0:
+            return self.points_[place]
+        rows, (of_references, _) = self._reference_rows[place], self._folds
+        return NumberPoints(rows, of_references[rows.graph] != fold, self.n_points)
+
+    def check_batch(self, graphs: GraphBatch) -> None:
+        """Raise a ValueError if graphs lack the labels of the training graphs."""
+        self.vocabulary_.check_batch(graphs)
+
+    def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
+        """Minus the largest distance of a node, an edge or itself, see :meth:`View.scores`."""
+        return -np.max(self._largest(graphs, own), axis=0)
+
+    def _largest(self, graphs: GraphBatch, own: np.ndarray) -> list[np.ndarray]:
+        """Largest distance of a node, and of an edge, of each graph, and that of the graph."""
+        is_new, tables = own < 0, zip(self._rows(graphs), self.points_, strict=True)
+        found = [_farthest(rows, is_new, points) for rows, points in tables]
+        if not is_new.all():
+            for largest, of_references in zip(found, self._largest_of_references, strict=True):
+                largest[~is_new] = of_references[own[~is_new]]
+        return found
+
+    def _rows(self, graphs: GraphBatch) -> list[_Rows]:
+        """Numbers of nodes, of edges and of graphs; these again within each of their categories."""
+        tables = []
+        if len(self.columns_):
+            values, kinds = np.asarray(graphs.attributes), self.vocabulary_.node_kinds(graphs)
+            columns = graphs.schema.node_columns
+            names = tuple(columns[j] for j in self.columns_.tolist())
+            index, graph = np.arange(graphs.n_nodes), graphs.graph_of_node
+            tables.append(_Rows("node", None, names, values[:, self.columns_], kinds, graph, index))
+        if self.of_edges_:
+            index = np.arange(graphs.adjacency.nnz)
+            if not graphs.directed:
+                index = np.flatnonzero(graphs.source_of_arc < graphs.adjacency.indices)
+            values = np.asarray(graphs.edge_attributes)[index]
+            kinds = self.vocabulary_.edge_keys(graphs)[index]
+            names, graph = graphs.schema.edge_columns, graphs.graph_of_arc[index]
+            tables.append(_Rows("edge", None, names, values, kinds, graph, index))
+        index, alike = np.arange(len(graphs)), np.zeros(len(graphs), dtype=np.uint64)
+        if self.may_lack_:
+            for rows in list(tables):  # a graph with fewer numbers has fewer that are unusual
+                shares = [means(x, rows.graph, len(graphs)) for x in np.isnan(rows.values).T]
+                names = tuple(f"share of {rows.part}s without {name}" for name in rows.names)
+                values = np.column_stack(shares)
+                tables.append(_Rows(GAPS, None, names, values, alike, index, index))
+        if self.of_graphs_:
+            values, names = np.asarray(graphs.graph_attributes), graphs.schema.graph_columns
+            tables.append(_Rows("graph", None, names, values, alike, index, index))
+            for category in self.vocabulary_.values["graph"]:
+                kinds = self.vocabulary_.keys_alone(graphs, "graph", category)
+                tables.append(_Rows("graph", category, names, values, kinds, index, index))
+        return tables
+
+    # -- reasons -----------------------------------------------------------------------------------
+
+    def properties(
+        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
+    ) -> list[Property]:
+        """Largest distance of a node, and of an edge, and that of the graph itself.
+
+        Shares of missing numbers are reasons for any detector.
+        """
+        least = np.full(len(graphs), 0.1)
+        found = [
+            Property("extreme", self.name, x, least, i)
+            for i, x in enumerate(self._largest(graphs, own))
+        ]
+        return [x for x, part in zip(found, self.parts_, strict=True) if part != GAPS]
+
+    def reason(
+        self,
+        graph: GraphBatch,
+        unusual: Property,
+        known: np.ndarray,
+        context: Context,
+        node_names: Sequence[Any] | None = None,
+    ) -> Reason:
+        """The node, edge or graph and its numbers, see :meth:`View.reason`."""
+        odd = self._oddest(graph, unusual)
+        where = self._where(graph, odd.rows, int(odd.elements[0]), node_names)
+        if odd.is_odd.any():
+            said = self._out_of_range(graph, odd, where, unusual.own)
+        elif odd.is_missing.any():
+            names = [odd.rows.names[j] for j in np.flatnonzero(odd.is_missing)]
+            said = odd.said(names, f"{' and '.join(names)} missing {where}", "usually given")
+        elif len(odd.values) == 1:
+            said = self._in_a_gap(graph, odd, where)
+        else:
+            said = self._together(graph, odd, where)
+        nodes, edges = places(graph, odd.rows.part, odd.elements)
+        return said._replace(nodes=nodes, edges=edges)
+
+    def _oddest(self, graph: GraphBatch, unusual: Property) -> _Odd:
+        """The row of a graph that is farthest from those of the references, and these.
+
+        If it has numbers out of range, it is that of the same kind in which the one that is
+        farthest out is farther out still.
+        """
+        rows, all_rows = self._rows(graph)[unusual.place], self._reference_rows[unusual.place]
+        fold = -1 if unusual.own < 0 else int(self._folds[1][unusual.own])
+        points = self._points_without(unusual.place, fold)
+        row, codes = points.distances(rows.values, rows.kinds).argmax(), points.codes_of(rows.kinds)
+        is_other, code = all_rows.graph != unusual.own, int(codes[row])
+        others = all_rows.values[is_other & (points.codes_of(all_rows.kinds) == code)]
+        low, high = np.array([usual_range(column) for column in others.T]).T
+        alike, scale = np.flatnonzero(codes == code), points.scale[: len(low)]
+        values, may_lack = rows.values[alike], np.isnan(all_rows.values[is_other]).any(axis=0)
+        is_missing = np.isnan(values)
+        is_odd = np.where(is_missing, ~may_lack, ~((low <= values) & (values <= high)))
+        beyond = np.nan_to_num(np.maximum(low - values, values - high) / scale, nan=-np.inf)
+        [at] = out = np.flatnonzero(alike == row)
+        if beyond[at].max() > 0 and not (is_odd & is_missing)[at].any():
+            order = np.argsort(-beyond[:, beyond[at].argmax()], kind="stable")
+            at = order[0]
+            out = order[(beyond[order][:, is_odd[at]] > 0).any(axis=1)]
+        return _Odd(
+            rows,
+            rows.elements[alike[out]],
+            values[at],
+            others,
+            low,
+            high,
+            is_missing[at],
+            is_odd[at],
+            scale,
+            has_kind=code > 0,
+            has_kinds=len(points.kinds) > 0,
+        )
+
+    def _out_of_range(self, graph: GraphBatch, odd: _Odd, where: str, own: int) -> Reason:
+        """The numbers beyond the usual range, and those that are missing where others have all."""
+        told, said = np.flatnonzero(odd.is_odd).tolist(), []
+        kind = self._kind_of(graph, odd)
+        n_known, words = len(self.references_) - (own >= 0), graph.schema.words
+        for j in told:
+            number, range_ = usual(odd.values[j], odd.low[j], odd.high[j])
+            range_ = f"usually {range_}"
+            if len(told) == 1:
+                number, range_ = usually(odd.values[j], odd.others[:, j])
+            n_like = int((~np.isnan(odd.others[:, j])).sum())
+            range_ += f" among {self._like(graph, odd, n_like)}{kind if len(told) == 1 else ''}"
+            if odd.is_missing[j]:
+                number, range_ = "missing", f"never so in {n_known:,} other {words.graphs}"
+            said.append((f"{odd.rows.names[j]} {number}", range_))
+        names = [odd.rows.names[j] for j in told]
+        if len(odd.elements) > 1:
+            where += f", and {len(odd.elements) - 1} more out of range"
+        if len(told) == 1:
+            return odd.said(names, f"{said[0][0]} {where}", said[0][1])
+        both = (f"{number} ({range_})" for number, range_ in said)
+        of_kind = f"like it: {kind[2:-1]}" if kind and not odd.is_missing[told].all() else ""
+        return odd.said(names, f"{', '.join(both)} {where}", of_kind)
+
+    def _in_a_gap(self, graph: GraphBatch, odd: _Odd, where: str) -> Reason:
+        """One number of the usual range, and its neighbors on both sides."""
+        [own], [name], others = odd.values, odd.rows.names, odd.others[~np.isnan(odd.others)]
+        ends = others[others <= own].max(), others[others >= own].min()
+        if np.isclose(own, [*ends, *odd.low, *odd.high], ALIKE).any():
+            return Reason(name, "")
+        (text, below), (text_, above) = (usual(own, end, end) for end in ends)
+        _, range_ = usual(own, *odd.low, *odd.high)
+        like = f"{self._like(graph, odd, len(others))}{self._kind_of(graph, odd)}"
+        range_ = f"usually {range_}, but none between {below} and {above} among {like}"
+        return odd.said([name], f"{name} {max(text, text_, key=len)} {where}", range_)
+
+    def _together(self, graph: GraphBatch, odd: _Odd, where: str) -> Reason:
+        """Several usual numbers: the two least seen together, or, if they are not far apart, all.
+
+        Of all, the two are told that are farthest from those of the nearest row.
+        """
+        apart = np.nan_to_num(np.abs(odd.others - odd.values) / odd.scale, nan=np.inf)
+        pairs = [list(two) for two in combinations(range(len(odd.values)), 2)]
+        two = max(pairs, key=lambda two: np.hypot(*apart[:, two].T).min())
+        distances = np.hypot(*apart[:, two].T)
+        are_all = len(pairs) > 1 and distances.min() < FAR_APART
+        if are_all:
+            distances = np.linalg.norm(apart, axis=1)
+            two = np.argsort(-apart[distances.argmin()], kind="stable")[:2].tolist()
+        nearest, names = odd.others[distances.argmin()], odd.rows.names
+        own = [usual(odd.values[j], odd.low[j], odd.high[j])[0] for j in two]
+        near = [f"{names[j]} {number(nearest[j]).replace('nan', 'missing')}" for j in two]
+        said = f"{' and '.join(f'{names[j]} {x}' for j, x in zip(two, own, strict=True))} {where}:"
+        these = "both"
+        if are_all:
+            said, these = f"{len(odd.values)} numbers {where}:", "all"
+            near = [f"{text} (here {x})" for text, x in zip(near, own, strict=True)]
+        text = (
+            f"{said} each is usual, but none of {self._like(graph, odd, len(odd.others))}"
+            f"{self._kind_of(graph, odd)} has about {these}"
+        )
+        what, about = ", ".join(names[j] for j in two), (f"{odd.rows.part}s together",)
+        return Reason(what, text, f"nearest: {' and '.join(near)}", about=about)
+
+    def _like(self, graph: GraphBatch, odd: _Odd, n: int) -> str:
+        """What numbers are compared with: n nodes, edges or graphs, of a kind or of any."""
+        part, what = odd.rows.part, odd.rows.category
+        noun = getattr(graph.schema.words, part if n == 1 else f"{part}s")
+        if odd.has_kinds and not odd.has_kind:
+            few = f"few {graph.schema.words.graphs}"
+            of_kind = f"whose {what} has {few}" if what else f"whose categories together {few} have"
+            return f"{n} other {noun} {of_kind}"
+        return f"{n} {noun} like it" if self._has_kind(graph, odd) else f"{n} other {noun}"
+
+    def _has_kind(self, graph: GraphBatch, odd: _Odd) -> bool:
+        """True if the row is of a kind, by categories, that has a range of its own."""
+        of_nodes = self.vocabulary_.by_label
+        has_categories = {
+            "node": of_nodes,
+            "edge": of_nodes or graph.edge_labels is not None,
+            "graph": odd.rows.category is not None,
+        }
+        return odd.has_kind and has_categories[odd.rows.part]
+
+    def _kind_of(self, graph: GraphBatch, odd: _Odd) -> str:
+        """The categories of the kind of the row, but for that which is named; "" if it has none."""
+        if not self._has_kind(graph, odd):
+            return ""
+        return self._kind(graph, odd.rows.part, int(odd.elements[0]))
+
+    def _where(
+        self, graph: GraphBatch, rows: _Rows, place: int, node_names: Sequence[Any] | None
+    ) -> str:
+        """The node, the edge, or the category of the graph with which numbers are compared."""
+        words = graph.schema.words
+        if rows.category is not None:
+            [data] = graph.records("graph")
+            return f"with {category_text(rows.category, data[rows.category])}"
+        if rows.part == "graph":
+            return f"of the {words.graph}"
+        if rows.part == "node":
+            return f"of {words.node} {self.vocabulary_.node_words(graph, place, node_names)}"
+        edge = words.edge
+        if graph.edge_labels is not None:
+            value = graph.edge_label_names[int(graph.edge_labels[place])]
+            edge = edge_words(graph.schema.edge_categories, value, edge)
+        ends = int(graph.source_of_arc[place]), int(graph.adjacency.indices[place])
+        a, b = (self.vocabulary_.node_words(graph, end, node_names) for end in ends)
+        return f"of {edge} from {a} to {b}" if graph.directed else f"of {edge} between {a} and {b}"
+
+    def _finer(self, part: str) -> list[str]:
+        """Categories of nodes within which numbers are compared, but for that which is named."""
+        names, together = self.vocabulary_.names, self.vocabulary_.together
+        compared = {"node": names, "edge": tuple(names[i] for i in together)}.get(part, ())
+        return [name for name in compared if name != self.vocabulary_.named]
+
+    def _kind(self, graph: GraphBatch, part: str, place: int) -> str:
+        """These categories of a node, or of the ends of an edge: " (person=Ann -> person=Bob)"."""
+        finer, texts = self._finer(part), list[str]()
+        ends = graph.source_of_arc, graph.adjacency.indices
+        nodes = [x[place] for x in ends] if part == "edge" else [place]
+        for data in graph.records("node", np.array(nodes)):
+            texts.append(", ".join(category_text(name, data[name]) for name in finer))
+        text = (" -> " if graph.directed else " - ").join(texts)
+        return f" ({shown(text, LONGEST_KIND)})" if finer else ""
+
+
+def _farthest(rows: _Rows, chosen: np.ndarray, known: NumberPoints) -> np.ndarray:
+    """Largest distance of a row of each chosen graph, shape (n_graphs,); 0 for the others."""
+    some, found = chosen[rows.graph], np.zeros(len(chosen))
+    values, kinds = rows.values[some], rows.kinds[some]
+    if rows.part == GAPS:  # some known graph or other is near to any share
+        distances = np.maximum(known.lengths(values, kinds) - USUAL_DEVIATION, 0)
+    else:
+        distances = known.distances(values, kinds)
+    np.maximum.at(found, rows.graph[some], distances)
+    return found
+
+
+class NumberPoints:
+    """Rows of numbers of the references, whitened, in which nearest rows are found.
+
+    Parameters
+    ----------
+    rows : _Rows
+        Rows of the references.
+    some : ndarray of shape (n_rows,), bool
+        Rows to learn from.
+    n_points : int
+        Largest number of rows that are kept.
+
+    Attributes
+    ----------
+    kinds : ndarray of shape (n_kinds,), uint64
+        Colors of the kinds that are told apart. Code 0 is all others, code i is ``kinds[i - 1]``.
+    may_miss : ndarray of shape (n_numbers,), bool
+        Numbers that are missing in some row.
+    fill : ndarray of shape (n_numbers,)
+        Replaces missing numbers.
+    means : ndarray of shape (n_kinds + 1, n_columns)
+        Columns are the numbers, then an indicator of each number that may be missing.
+    scale : ndarray of shape (n_columns,)
+    whitening : Whitening
+    points : ndarray of shape (n_points, n_columns)
+        Distinct rows, whitened.
+    codes : ndarray of shape (n_points,), int
+        Code of the kind of each point.
+    rounding : float
+        Distance that is due to rounding.
+    distance_of_missing : float
+        Distance of a row that lacks a number which no row of the references lacks.
+    """
+
+    def __init__(self, rows: _Rows, some: np.ndarray, n_points: int) -> None:
+        values, kinds, graph = rows.values[some], rows.kinds[some], rows.graph[some]
+        fewest = MIN_GRAPHS_PER_KIND if rows.category is None else MIN_GRAPHS_PER_CATEGORY
+        distinct, code = np.unique(kinds, return_inverse=True)
+        owner = np.unique(graph * len(distinct) + code) % max(len(distinct), 1)
+        n_graphs = np.bincount(owner, minlength=len(distinct))
+        self.kinds = distinct[n_graphs >= fewest]
+        codes = self.codes_of(kinds)
+        typical, is_given = winsorized(values, codes), ~np.isnan(values)
+        self.may_miss = ~is_given.all(axis=0)
+        self.fill = np.where(is_given, typical, 0).sum(axis=0) / np.maximum(is_given.sum(axis=0), 1)
+        table = self._filled(typical)
+        mean, deviations = np.zeros(table.shape[1]), np.zeros(table.shape[1])
+        if len(table):  # all edges may be those of one reference, which is left out
+            mean, deviations = table.mean(axis=0), table.std(axis=0)
+        largest = np.abs(self._filled(values) - mean).max(axis=0, initial=0.0)
+        least = _least_differences(largest, np.abs(mean))
+        is_constant = largest <= ROUNDING * np.abs(mean)
+        unit = np.where(mean != 0, np.abs(mean), 1.0)
+        self.scale = np.maximum(np.where(is_constant, unit, deviations), least)
+        n = len(self.kinds) + 1
+        counts = np.maximum(np.bincount(codes, minlength=n), 1)
+        of_kinds = sp.csr_array(
+            (np.ones(len(codes)), (codes, np.arange(len(codes)))), (n, len(codes))
+        )
+        self.means = of_kinds @ table / counts[:, np.newaxis]
+        centered = (table - self.means[codes]) / self.scale
+        self.whitening = Whitening(centered, RIDGE)
+        self.rounding = np.linalg.norm(least / self.scale) * self.whitening.norm
+        self.distance_of_missing = np.sqrt(len(values))
+        placed = self._placed(values, codes)
+        # Each distinct row of a kind once, and of too many some by their content: neither their
+        # order, nor the names of their kinds, nor last digits decide.
+        points = pd.DataFrame({"place": hash_points(placed), "kind": codes}).drop_duplicates()
+        if len(points) > n_points:
+            points["hash"] = hash_data(len(points), None, values[points.index])
+            points = points.sort_values(["hash", "place"])[:n_points]
+        kept = np.sort(points.index)
+        if len(np.unique(graph[codes == 0])) < fewest:  # too few to say what is usual
+            kept = kept[codes[kept] > 0]
+        self.points, self.codes = placed[kept], codes[kept]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_trees"}
+
+    @cached_property
+    def _trees(self) -> dict[int, cKDTree]:
+        """For each kind a tree of its points."""
+        kinds = np.unique(self.codes).tolist()
+        return {code: cKDTree(self.points[self.codes == code]) for code in kinds}
+
+    def lengths(self, values: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+        """Distance of each row from the mean of its kind, as :meth:`distances`."""
+        return np.linalg.norm(self._placed(values, self.codes_of(kinds)), axis=1)
+
+    def codes_of(self, kinds: np.ndarray) -> np.ndarray:
+        """Code of each kind; 0 for all rare ones."""
+        if not len(self.kinds):
+            return np.zeros(len(kinds), dtype=int)
+        place = np.minimum(np.searchsorted(self.kinds, kinds), len(self.kinds) - 1)
+        return np.where(self.kinds[place] == kinds, place + 1, 0)
+
+    def _filled(self, values: np.ndarray) -> np.ndarray:
+        """Numbers with the mean in place of missing ones, beside columns that mark these."""
+        is_missing = np.isnan(values)
+        filled = np.where(is_missing, self.fill, values)
+        return np.column_stack([filled, is_missing[:, self.may_miss]])
+
+    def _placed(self, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        return self.whitening((self._filled(values) - self.means[codes]) / self.scale)
+
+    def distances(self, values: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+        """Distance of each row to the nearest known one of the same kind.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_rows, n_numbers)
+        kinds : ndarray of shape (n_rows,), uint64
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            0 if no row of the kind is known: nothing is known of its numbers.
+        """
+        codes = self.codes_of(kinds)
+        points, found = self._placed(values, codes), np.zeros(len(values))
+        for code in np.intersect1d(codes, self.codes).tolist():
+            some = codes == code
+            if points.shape[1] > MOST_COLUMNS_OF_TREE:
+                known = self.points[self.codes == code]
+                with one_blas_thread():
+                    nearest = known[pairwise_distances_argmin(points[some], known)]
+                found[some] = np.linalg.norm(points[some] - nearest, axis=1)
+            else:
+                found[some] = self._trees[code].query(points[some])[0]
+        never_missed = (np.isnan(values) & ~self.may_miss).any(axis=1)
+        found = np.clip(found - self.rounding, 0.0, FARTHEST)
+        return np.where(never_missed, self.distance_of_missing, found)
+
+
+def _least_differences(largest: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Differences of each column that are due to rounding, by its largest deviation and mean."""
+    # Of a number that never varies, nothing else says what rounding is.
+    of_constant = 1e-6 * np.where(size > 0, size, 1.0)
+    return np.where(
+        largest <= ROUNDING * size, of_constant, RELATIVE_ROUNDING * largest + ROUNDING * size
+    )

@@ -1,0 +1,596 @@
+"""Statistics: the view of a graph as a whole, by numbers such as its size, degrees and shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
+
+from skgraphkde._messages import listed
+from skgraphkde._utils import compiled
+from skgraphkde._words import USUAL, category_text, usually
+from skgraphkde.core.distances.base import nearest
+from skgraphkde.core.graphs.arrays import ROUNDING, codes_in, offsets
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.refinement import by_frequency
+from skgraphkde.core.graphs.schema import PARTS
+from skgraphkde.core.specification import at_least
+from skgraphkde.core.views.base import Context, Property, Reason, View
+from skgraphkde.core.views.categories import LISTED, Vocabulary, edge_category, places
+from skgraphkde.core.views.rows import Whitening, check_size, folds, winsorized
+
+# Categories that have a share of their own; the others are one.
+MOST_CATEGORIES = 200
+# Variance that whitening adds, in units of the variance of a statistic, beside the number of
+# statistics per reference.
+RIDGE = 0.1
+# Statistics of the structure that may follow from the number of nodes, as in chains: density, mean
+# and deviation of the degrees, and shares of nodes with one and with two neighbors.
+FROM_SIZE = [2, 3, 4, 10, 11]
+# Categories that fewer references have are others, as are those that none has.
+MIN_GRAPHS_PER_CATEGORY = 3
+
+
+class Statistic(NamedTuple):
+    """A number of each graph, and its change if a graph differs by one node or edge."""
+
+    name: str
+    values: np.ndarray  # (n_graphs,); NaN where a graph has none
+    step: float
+    # Of counts: "log" or "log1p", "most" for the largest one; "share", "nodes" for a share of them;
+    # "fact"; "deviation" of the mean before it
+    form: str = "number"
+    kind: str = ""  # of its reason; "" if there is none
+    fact: str = ""  # what programs and reasons of other kinds call it, whatever people say
+    of: tuple[str, int] = ("", 0)  # the category that it is of, and the place of the value
+    nodes: np.ndarray = np.empty(0)  # (n_nodes,), positive for those it is about; larger ones first
+
+
+class Categorized(NamedTuple):
+    """The values of one category in graphs: at each node, edge, graph, or pair of steps."""
+
+    key: str
+    noun: str  # of nodes and edges, which have a share; "" for others
+    name: str  # "" for pairs
+    codes: np.ndarray  # of each
+    values: Sequence[Any]  # distinct ones, by code
+    graph: np.ndarray  # of each
+    totals: np.ndarray  # (n_graphs,), by which the counts are divided
+    nodes: np.ndarray  # (n_codes, 0 to 2), at which each is
+    shared: Sequence[str] = ()  # by the steps of each pair
+
+
+def in_words(
+    name: str,
+    form: str,
+    own: Sequence[float],
+    known: np.ndarray,
+    one: str = "{}",
+    two: str = "{} to {}",
+) -> tuple[str, str]:
+    """A statistic of one graph, or of two, and what is usual.
+
+    Parameters
+    ----------
+    name, form : str
+        As of a :class:`Statistic`.
+    own : sequence of float
+    known : ndarray of shape (n_known,)
+        The statistic of the known graphs; NaN is ignored.
+    one, two : str
+        How one number is written, or the same of both, and how two are.
+    """
+    if form == "fact":
+        return f"{'' if own[0] else 'no '}{name}", ""
+    values = np.array(own)
+    if form in ("log", "log1p", "most"):
+        values, known = (np.exp(x) - (form != "log") for x in (values, known))
+    is_share = form in ("share", "nodes")
+    texts = [usually(x, known, percent=is_share) for x in values]
+    distinct, usual = list(dict.fromkeys(text for text, _ in texts)), texts[0][1]
+    numbers = (two if len(distinct) > 1 else one).format(*distinct)
+    if form in ("log", "log1p"):
+        is_count = numbers != "1" and one == "{}"
+        return f"{numbers} {name}" if is_count else f"number of {name}: {numbers}", usual
+    return f"{'share of ' * is_share}{name}: {numbers}", usual
+
+
+class Metric:
+    """Euclidean distance between standardized and whitened rows.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_rows, n_columns)
+        Rows from which means and covariances are learned, without far outliers; NaN counts as the
+        mean.
+    steps : ndarray of shape (n_columns,)
+        The column would have this deviation, divided by the root of n_rows, if it did not vary; in
+        units of the deviation of its number, or of its size, for the deviation of a number, and 0
+        for the size.
+    numbers : ndarray of shape (n_columns,), int
+        The column with the size of the number: that of the mean, for the deviation of a number.
+    """
+
+    def __init__(self, table: np.ndarray, steps: np.ndarray, numbers: np.ndarray) -> None:
+        n, n_columns = table.shape
+        rows, table = table, winsorized(table)
+        self.means = np.nansum(table, axis=0) / np.maximum((~np.isnan(table)).sum(axis=0), 1)
+        filled = np.where(np.isnan(table), self.means, table)
+        deviations = filled.std(axis=0)
+        size = np.sqrt((filled**2).mean(axis=0))[numbers]
+        varies = deviations > ROUNDING * size
+        of_numbers = np.where(varies, deviations, size)[numbers]
+        of_numbers = np.where(of_numbers > 0, of_numbers, 1.0)
+        is_structural = (steps > 0) & (numbers == np.arange(n_columns))
+        of_constants = np.where(steps > 0, steps, 1.0) * of_numbers
+        units = np.where(is_structural, steps, np.where(varies, 0.0, of_constants))
+        # Differences of rounding are none, as in single precision.
+        least = np.maximum(ROUNDING * size, 1e-6 * of_numbers)
+        self.scales = np.maximum(np.sqrt(deviations**2 + units**2 / n), least)
+        # Of few rows, each has a large share in the directions of many columns.
+        self.whitening = Whitening(self.standardized(table), RIDGE + n_columns / n)
+        self.points = self.whitened(rows)
+
+    def standardized(self, table: np.ndarray) -> np.ndarray:
+        """Rows in deviations from the means; 0 where a number is missing."""
+        return np.nan_to_num((table - self.means) / self.scales)
+
+    def whitened(self, table: np.ndarray) -> np.ndarray:
+        """Rows as points, whose Euclidean distance is the metric."""
+        return self.whitening(self.standardized(table))
+
+    def away(self, rows: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """How far the nearest of some rows is from the means, in each column; 0 in most of them.
+
+        In the others, all rows are beyond the usual range of the known rows, at the same side.
+        """
+        low, high = np.nanquantile(known, USUAL, axis=0, method="nearest")
+        is_odd = (rows > high).all(axis=0) | (rows < low).all(axis=0)
+        return np.where(is_odd, abs(self.standardized(rows)).min(axis=0), 0.0)
+
+
+class Statistics(View):
+    """Distance to the nearest references in statistics of the whole graph.
+
+    The statistics are the numbers of nodes and edges (logarithms), density, mean, deviation and
+    maximum of the degrees, clustering, connected components, independent cycles, the shares of
+    nodes with degree 0, 1 and 2, and in directed graphs of sources and sinks; the share of each
+    category of nodes and of edges, up to 200; pairs of steps with the same value of a category, see
+    :class:`Vocabulary`; the mean and deviation of each number of nodes and of edges, and the share
+    of those without it, if numbers may be missing; and the categories and numbers of the graph
+    itself. They are standardized and whitened with shrinkage, so that statistics that always go
+    together count once (Mahalanobis, 1936). A statistic that never varies in the references has the
+    deviation that it would have if one of them differed by one node or edge.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number of references whose distances are averaged.
+
+    Attributes
+    ----------
+    vocabulary_ : Vocabulary
+        Categories of the references.
+    categories_ : dict of str -> tuple
+        Categories of nodes and edges that have a share of their own.
+    columns_ : ndarray of int
+        Indices of the node numbers that count, as for :class:`Numbers`.
+    may_lack_ : bool
+        Whether numbers may be missing.
+    names_, forms_ : tuple of str
+        Names and forms of the statistics.
+    of_ : tuple of (str, int)
+        For each, the key in `categories_` and the place there of the value that it is of; one
+        further for rare values, and ("", 0) if it is of none.
+    table_ : ndarray of shape (n_references, n_statistics)
+        Statistics of the references; NaN where nothing has a number.
+    steps_ : ndarray of shape (n_statistics,)
+        Change of each statistic if a reference differs by one node or edge.
+
+    Examples
+    --------
+    >>> from skgraphkde import GraphKDEDetector, Statistics
+    >>> GraphKDEDetector(views=("density", Statistics(n_neighbors=3))).views
+    ('density', Statistics(n_neighbors=3))
+    """
+
+    summary = "The graph as a whole: size, degrees, shares of categories, means of numbers."
+    has_distances: ClassVar[bool] = True
+    _parameter_constraints: dict = {"n_neighbors": [at_least(1, Integral)]}
+
+    def __init__(self, n_neighbors: int = 5) -> None:
+        self.n_neighbors = n_neighbors
+
+    @property
+    def name(self) -> str:
+        """Name of the view."""
+        return "statistics of the graph"
+
+    def fit(self, references: GraphBatch, context: Context) -> Self:
+        """Learn the statistics of the references, see :meth:`View.fit`.
+
+        Raises
+        ------
+        ValueError
+            If there are too many.
+        """
+        self.vocabulary_ = references.once(Vocabulary.of, references.labels is not None)
+        self.categories_ = {
+            x.key: _most_frequent(x.codes, x.values, x.graph)
+            for x in _categories(references, self.vocabulary_)
+        }
+        self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
+        self.may_lack_ = references.schema.missing != "error"
+        found = self._statistics(context)
+        self.names_ = tuple(statistic.name for statistic in found)
+        self.forms_ = tuple(statistic.form for statistic in found)
+        self.of_ = tuple(statistic.of for statistic in found)
+        self.table_ = np.column_stack([statistic.values for statistic in found])
+        self.steps_ = np.array([statistic.step for statistic in found])
+        check_size("graph", self.table_.shape, 1, "statistics")
+        return self
+
+    def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
+        """Minus the mean distance to the nearest references, see :meth:`View.scores`."""
+        table, scores = self.table(context), np.empty(len(graphs))
+        for metric, rows in self.metrics(own):
+            # Distances are those of differences, so that copies are at distance 0.
+            distances = cdist(metric.whitened(table[rows]), metric.points)
+            nobody = np.full(len(distances), -1)
+            scores[rows] = -nearest(distances, nobody, min(self.n_neighbors, len(metric.points)))
+        return scores
+
+    def distances(self, context: Context, others: Context, own: np.ndarray) -> np.ndarray:
+        """Distances between whitened statistics, see :meth:`View.distances`."""
+        table, known = self.table(context), self.table(others)
+        distances = np.empty((len(table), len(known)))
+        for metric, rows in self.metrics(own):
+            distances[rows] = cdist(metric.whitened(table[rows]), metric.whitened(known))
+        return distances
+
+    def table(self, context: Context) -> np.ndarray:
+        """Statistics of graphs, shape (n_graphs, n_statistics); NaN where nothing has a number."""
+        return np.column_stack([statistic.values for statistic in self._statistics(context)])
+
+    def metrics(self, own: np.ndarray) -> Iterator[tuple[Metric, np.ndarray]]:
+        """Generate metrics, each with a mask of the graphs that it measures.
+
+        Parameters
+        ----------
+        own : ndarray of shape (n_graphs,), int
+            As for :meth:`scores`. References are measured by a metric learned without them.
+
+        Yields
+        ------
+        metric : Metric
+        rows : ndarray of shape (n_graphs,), bool
+        """
+        fold, is_reference = np.full(len(own), -1), own >= 0
+        if is_reference.any():
+            fold[is_reference] = self._folds[0][own[is_reference]]
+        for i in np.unique(fold).tolist():
+            yield (self._metric if i < 0 else self._folds[1][i]), fold == i
+
+    @cached_property
+    def _metric(self) -> Metric:
+        return Metric(self.table_, self.steps_, self.subjects)
+
+    @property
+    def metric(self) -> Metric:
+        """The metric of all references."""
+        return self._metric
+
+    @property
+    def subjects(self) -> np.ndarray:
+        """The statistic itself, or the mean, right before it, of which it is the deviation."""
+        return np.arange(len(self.forms_)) - (np.array(self.forms_) == "deviation")
+
+    @cached_property
+    def _folds(self) -> tuple[np.ndarray, list[Metric]]:
+        """The fold left out for each reference, and for each a metric learned of the others.
+
+        Of up to 20 references, each is left out alone.
+        """
+        fold, left_out = folds(self._metric.standardized(self.table_))
+        parts = (self.table_[fold != i] for i in range(int(fold.max()) + 1))
+        return left_out, [Metric(table, self.steps_, self.subjects) for table in parts]
+
+    def named(self, j: int, graphs: GraphBatch) -> str:
+        """The name of a statistic, with the values that it leaves open and graphs have.
+
+        Parameters
+        ----------
+        j : int
+        graphs : GraphBatch
+        """
+        name, texts = self.names_[j], listed(self.here(j, graphs)[1])
+        if not texts:
+            return name
+        noun, is_share, _ = name.partition(" (")
+        return f"{noun} ({texts})" if is_share else f"{name} (here {texts})"
+
+    def here(self, j: int, graphs: GraphBatch) -> tuple[np.ndarray, list[str]]:
+        """Where graphs have the category that a statistic is of.
+
+        Parameters
+        ----------
+        j : int
+        graphs : GraphBatch
+
+        Returns
+        -------
+        nodes : ndarray of int
+            Those with the category, or at the ends of such edges and pairs; empty for statistics of
+            the whole graph.
+        values : list of str
+            Rare ones, and those that pairs of steps share, in words; no other ones.
+        """
+        key, place = self.of_[j]
+        for x in _categories(graphs, self.vocabulary_):
+            if x.key == key:
+                known, texts = self.categories_[key], x.shared
+                index = np.flatnonzero(codes_in(x.values, known, len(known))[x.codes] == place)
+                if place == len(known):
+                    texts = [_text(x, x.values[code]) for code in x.codes]
+                values = dict.fromkeys(texts[i] for i in index.tolist() if texts)
+                return np.unique(x.nodes[index]), list(values)
+        return np.empty(0, dtype=np.int64), []
+
+    def _statistics(self, context: Context) -> list[Statistic]:
+        return [
+            *context.shared(structure),
+            *self._shares(context.graphs),
+            *self._numbers(context.graphs),
+        ]
+
+    def _shares(self, graphs: GraphBatch) -> Iterator[Statistic]:
+        """Shares of the categories of nodes and edges."""
+        for x in _categories(graphs, self.vocabulary_):
+            known = self.categories_[x.key]
+            n, columns = len(known) + 1, codes_in(x.values, known, len(known))
+            counts = np.bincount(x.graph * n + columns[x.codes], minlength=len(graphs) * n)
+            shares = counts.reshape(len(graphs), n) / np.maximum(x.totals, 1)[:, np.newaxis]
+            things = [*(_text(x, value) for value in known), f"a rare {x.name or x.key}"]
+            for place, (thing, share) in enumerate(zip(things, shares.T, strict=True)):
+                text, form = (f"{x.noun} ({thing})", "share") if x.noun else (thing, "fact")
+                step = 1 / max(x.totals.mean(), 1)
+                yield Statistic(text, share, step, form, of=(x.key, place))
+
+    def _numbers(self, graphs: GraphBatch) -> Iterator[Statistic]:
+        """Numbers of graphs, means and deviations of those of nodes and of edges."""
+        nodes, edges = graphs.attributes, graphs.edge_attributes
+        schema, words = graphs.schema, graphs.schema.words  # which looks at all names
+        if graphs.graph_attributes is not None:
+            for name, column in zip(schema.graph_columns, graphs.graph_attributes.T, strict=True):
+                yield Statistic(f"{name} of the {words.graph}", column, 0.0)
+        names, of_node, of_arc = schema.node_columns, graphs.graph_of_node, graphs.graph_of_arc
+        columns = [
+            (words.nodes, names[j], np.asarray(nodes)[:, j], of_node)
+            for j in self.columns_.tolist()
+        ]
+        columns += [
+            (words.edges, name, np.asarray(edges)[:, j], of_arc)
+            for j, name in enumerate(schema.edge_columns)
+        ]
+        for part, column_name, column, graph in columns:
+            is_given, n = ~np.isnan(column), len(graphs)
+            count = np.bincount(graph, is_given.astype(float), n)
+            divisor = np.where(count > 0, count, np.nan)
+            mean = np.bincount(graph, np.where(is_given, column, 0.0), n) / divisor
+            # Once more, for what rounding has left of far numbers.
+            mean += np.bincount(graph, np.where(is_given, column - mean[graph], 0.0), n) / divisor
+            squares = np.where(is_given, column - mean[graph], 0.0) ** 2
+            deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
+            deviation[deviation <= ROUNDING * np.abs(mean)] = 0  # of equal numbers
+            yield Statistic(f"average {column_name} of {part}", mean, 0.0)
+            one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
+            yield Statistic(
+                f"typical deviation of {column_name} of {part} from its average",
+                deviation, one, "deviation",
+            )  # fmt: skip
+            if self.may_lack_:
+                n_parts = np.maximum(np.bincount(graph, minlength=n), 1)
+                yield Statistic(
+                    f"{part} without {column_name}",
+                    1 - count / n_parts, 1 / n_parts.mean(), "share",
+                )  # fmt: skip
+
+    # -- reasons -----------------------------------------------------------------------------------
+
+    def properties(
+        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
+    ) -> list[Property]:
+        """Statistics of the structure; other statistics are reasons for any detector."""
+        least = np.tile(self.steps_ / 2, (len(graphs), 1))
+        return [
+            Property(x.kind, x.fact, x.values, least[:, place], place, both=True)
+            for place, x in enumerate(context.shared(structure))
+            if x.kind
+        ]
+
+    def reason(
+        self,
+        graph: GraphBatch,
+        unusual: Property,
+        known: np.ndarray,
+        context: Context,
+        node_names: Sequence[Any] | None = None,
+    ) -> Reason:
+        """The statistic and those of the references, see :meth:`View.reason`."""
+        what, statistic = unusual.what, context.shared(structure)[unusual.place]
+        share, n, words = float(unusual.values[0]), graph.n_nodes, graph.schema.words
+        own, usual = usually(share, known, percent=True)
+        # A share below the usual ones is about no node.
+        is_about = statistic.form == "most" or share > np.median(known)
+        order = np.argsort(-statistic.nodes, kind="stable")[:LISTED]
+        nodes, edges = tuple(order[is_about * statistic.nodes[order] > 0].tolist()), ()
+        if statistic.form == "nodes":
+            text = f"{round(share * n)} of {n} {statistic.name} ({own})"
+        elif what == "triangles":
+            k = int(statistic.nodes.sum())
+            text = (
+                f"{k} triangle{'s' * (k != 1)}: {own} of the pairs of {words.nodes} linked to a "
+                "common third are also linked to each other"
+            )
+            if nodes:
+                nodes, edges = _triangle(graph, nodes[0])
+        else:
+            text, usual = in_words(statistic.name, statistic.form, [share], known)
+        return Reason(what, text, usual, nodes, edges, ("edges" if what == "rounds" else what,))
+
+
+def _triangle(graph: GraphBatch, node: int) -> tuple[tuple, tuple]:
+    """Nodes and edges of a triangle at a node, see :func:`places`."""
+    near = graph.underlying[[node]].indices
+    i, j = graph.underlying[near][:, near].nonzero()
+    ends = np.column_stack([graph.source_of_arc, graph.adjacency.indices])
+    is_side = np.isin(ends, [node, near[i[0]], near[j[0]]]).all(axis=1)
+    return places(graph, "edge", np.flatnonzero(is_side))
+
+
+def structure(graphs: GraphBatch) -> list[Statistic]:
+    """Statistics of the structure."""
+    U, graph, n = graphs.underlying, graphs.graph_of_node, len(graphs)
+    n_nodes = graphs.n_nodes_per_graph.astype(float)
+    degrees = graphs.degrees.astype(float)
+    node, words = 1 / n_nodes.mean(), graphs.schema.words
+    links = f"links at one {words.node}"
+
+    def mean(values: np.ndarray) -> np.ndarray:
+        return np.bincount(graph, values, n) / n_nodes
+
+    n_edges = n_nodes * mean(degrees) / 2
+    n_pairs = np.maximum(n_nodes * (n_nodes - 1) / 2, 1)
+    _, component = connected_components(U, directed=False)
+    first = np.unique(component, return_index=True)[1]
+    n_components = np.bincount(graph[first], minlength=n).astype(float)
+    # Of equal parts, the first is the largest.
+    sizes = np.bincount(component)[component] - component / len(component)
+    elsewhere = 1 * (sizes < np.maximum.reduceat(sizes, graphs.node_ptr[:-1])[graph])
+    elsewhere[first] *= 2  # one node of each part before others
+    largest = np.maximum.reduceat(degrees, graphs.node_ptr[:-1])
+    n_wedges = np.bincount(graph, degrees * (degrees - 1), n)
+    n_triangles = triangles(U)
+    n_cycles = n_edges - n_nodes + n_components
+    found = [
+        Statistic(words.nodes, np.log(n_nodes), node, "log"),
+        Statistic(words.edges, np.log1p(n_edges), 1 / (1 + n_edges.mean()), "log1p"),
+        Statistic(
+            f"pairs of {words.nodes} that are linked", n_edges / n_pairs, (1 / n_pairs).mean(),
+            "share",
+        ),
+        Statistic(f"average number of {links}", mean(degrees), node),
+        Statistic(
+            f"typical deviation of numbers of {links} from their average",
+            np.sqrt(np.maximum(mean(degrees**2) - mean(degrees) ** 2, 0)), node,
+        ),
+        Statistic(
+            f"most {links}", np.log1p(largest), 1 / (1 + largest.mean()),
+            "most", "size", "degrees", nodes=degrees * (degrees == largest[graph]),
+        ),
+        Statistic(
+            f"pairs of {words.nodes} linked to a common third that are also linked to each other",
+            6 * np.bincount(graph, n_triangles, n) / np.maximum(n_wedges, 1), node,
+            "share", "statistics", "triangles", nodes=n_triangles,
+        ),
+        Statistic(
+            f"parts with no {words.edges} between them",
+            np.log(n_components), np.log(2), "log", "size", "pieces", nodes=elsewhere,
+        ),
+        Statistic(
+            f"{words.edges} beyond those needed to connect the {words.nodes}",
+            np.log1p(n_cycles), 1 / (1 + n_cycles.mean()), "log1p", "size", "rounds",
+        ),
+    ]  # fmt: skip
+    shares = [
+        (f"{words.nodes} linked to no other", degrees == 0, "isolated nodes"),
+        (f"{words.nodes} linked to only one other", degrees == 1, "degrees"),
+        (f"{words.nodes} linked to two others", degrees == 2, "degrees"),
+    ]
+    if graphs.directed:
+        to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
+        out = np.diff(graphs.adjacency.indptr) > 0
+        shares += [
+            (f"{words.nodes} with outgoing {words.edges} only", out & ~to, "sources"),
+            (f"{words.nodes} with incoming {words.edges} only", to & ~out, "sinks"),
+        ]
+    return found + [
+        Statistic(name, mean(has), node, "nodes", "statistics", fact, nodes=1 * has)
+        for name, has, fact in shares
+    ]
+
+
+def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[Categorized]:
+    """Generate the categories of nodes, edges and graphs, and the pairs of steps."""
+    called = graphs.schema.words
+    ends = np.column_stack([graphs.source_of_arc, graphs.adjacency.indices])
+    nodes = {"node": np.arange(graphs.n_nodes)[:, np.newaxis], "edge": ends}
+    nodes["graph"] = np.empty((len(graphs), 0), dtype=np.int64)
+    for part in PARTS:
+        labels, graph = graphs.data(part).labels, graphs.owner(part)
+        if labels is None:
+            continue
+        totals = np.bincount(graph, minlength=len(graphs))
+        noun = "" if part == "graph" else getattr(called, f"{part}s")
+        for name in graphs.values_by_category(part):
+            values, own = graphs.category(part, name)
+            key = f"{part} {name}"
+            yield Categorized(key, noun, name, own[labels], values, graph, totals, nodes[part])
+    for i in vocabulary.who:
+        first, second = vocabulary.same_value(graphs, i)
+        words, shared = vocabulary.pair_words(graphs, i, first, second)
+        known, graph = list(dict.fromkeys(words)), graphs.graph_of_node[first]
+        yield Categorized(
+            f"pair with the same {vocabulary.names[i]}", "", "", codes_in(words, known), known,
+            graph, np.ones(len(graphs), dtype=np.int64), np.column_stack([first, second]), shared,
+        )  # fmt: skip
+
+
+def _text(categorized: Categorized, value: Any) -> str:
+    """A value of a category in words."""
+    words = edge_category if categorized.key.startswith("edge ") else category_text
+    return words(categorized.name, value) if categorized.name else value
+
+
+def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:
+    """The most frequent categories, by their numbers of graphs, that several graphs have."""
+    pairs, counts = np.unique(graph * len(values) + codes, return_counts=True)
+    category, n_graphs = pairs % len(values), np.bincount(pairs % len(values))
+    order = by_frequency(category, counts.astype(np.uint64))[:MOST_CATEGORIES]
+    return tuple(values[i] for i in order if n_graphs[i] >= MIN_GRAPHS_PER_CATEGORY)
+
+
+def triangles(graphs: sp.csr_array) -> np.ndarray:
+    """Numbers of triangles of a simple undirected graph, each counted at one node, (n_nodes,).
+
+    Edges are followed from the end of lower degree, so that a hub is met once for each of its edges
+    (Chiba and Nishizeki, 1985): the time grows with the number of edges to the power of 1.5.
+    """
+    degrees, n = np.diff(graphs.indptr), graphs.shape[0]
+    rank = np.empty(n, dtype=np.int64)
+    rank[np.argsort(degrees, kind="stable")] = np.arange(n)
+    source = np.repeat(np.arange(n), degrees)
+    kept = rank[source] < rank[graphs.indices]
+    indptr = offsets(np.bincount(source[kept], minlength=n))
+    return _closed(indptr, graphs.indices[kept])
+
+
+@compiled
+def _closed(indptr, indices):
+    """Number of pairs of arcs u -> v -> w, for each u, with an arc u -> w."""
+    n = len(indptr) - 1
+    out, mark = np.zeros(n), np.full(n, -1)
+    for u in range(n):
+        for a in range(indptr[u], indptr[u + 1]):
+            mark[indices[a]] = u
+        for a in range(indptr[u], indptr[u + 1]):
+            v = indices[a]
+            for b in range(indptr[v], indptr[v + 1]):
+                out[u] += mark[indices[b]] == u
+    return out

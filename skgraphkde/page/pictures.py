@@ -1,0 +1,78 @@
+"""Pictures inside of a page: scores, distances or a graph -> an SVG.
+
+The page shows each as a document of its own in an `<img>`: no name in it can become a part of the
+page, and no two pictures share ids.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.page.nodes import Colors
+from skgraphkde.plots import draw_molecule, is_molecule, plot_graph, plot_scores, shades
+
+# Width and height of pictures, in inches.
+SCORES, GRAPH = (5.5, 3.0), (4.0, 4.0)
+# The same of a molecule, in pixels.
+MOLECULE = 400, 400
+
+
+def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray, noun: str) -> str:
+    """A histogram of scores with the threshold, and a noun for what is counted."""
+    figure = _figure(SCORES, layout="constrained")
+    plot_scores(scores, offset, verdicts, ax=figure.subplots()).set_ylabel(noun)
+    return _svg(figure)
+
+
+def graph_picture(
+    graph: GraphBatch, looks: dict[str, Any], colors: Colors | None = None, **marks: Any
+) -> str:
+    """One graph.
+
+    Parameters
+    ----------
+    graph : GraphBatch
+        Of one graph.
+    looks : dict
+        `edge_categories` and `category` as in :func:`skgraphkde.plots.plot_graph`.
+    colors : Colors, default=None
+        None: all nodes are white.
+    **marks
+        `marked` and `outlined` as in :func:`skgraphkde.plots.plot_graph`.
+    """
+    values, radius, vmax = colors or Colors()
+    if is_molecule(graph):
+        from rdkit.Chem.Draw.rdMolDraw2D import MolDraw2DSVG
+
+        of_atoms = None if values is None else shades(values, radius, vmax).to_rgba(values)
+        return draw_molecule(MolDraw2DSVG(*MOLECULE), graph, of_atoms, **marks)
+    figure = _figure(GRAPH)
+    ax = figure.add_axes((0, 0, 1, 1))
+    plot_graph(graph, values, radius=radius, vmax=vmax, colorbar=False, ax=ax, **looks, **marks)
+    return _svg(figure)
+
+
+def _figure(size: tuple[float, float], layout: Any = None) -> Any:
+    """A transparent figure that no window shows."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, facecolor="none", layout=layout)
+
+
+def _svg(figure: Any) -> str:
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    file = io.StringIO()
+    figure.set_dpi(72)  # that of an SVG; savefig would draw everything once before
+    for ax in figure.axes:
+        ax.set_facecolor("none")
+    # The same picture has the same ids; texts are texts, as outlines take most of a picture.
+    options: Any = {"svg.hashsalt": "skgraphkde", "svg.fonttype": "none"}
+    with rc_context(options | {"font.sans-serif": "DejaVu Sans"}):
+        FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None})
+    return file.getvalue()

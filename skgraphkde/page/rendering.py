@@ -1,0 +1,548 @@
+"""render: judgements and the graphs to draw -> HTML.
+
+The page is a Jinja template that escapes whatever it is given; the table is DataTables, as packed
+in itables; the pictures are matplotlib's. Names are text of HTML and nothing else: none of them is
+in a script, in JSON or in an attribute that the table would read as HTML.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import gzip
+import importlib.metadata as metadata
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup, escape
+
+from skgraphkde._messages import encodable, listed, shown
+from skgraphkde._utils import during, progress
+from skgraphkde._version import __version__
+from skgraphkde._words import category_text
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.schema import unread_attributes
+from skgraphkde.core.scoring.calibration import discoveries
+from skgraphkde.core.scoring.groups import Group
+from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.estimator import GraphKDEDetector
+from skgraphkde.explanation.results import Judgement, group_numbers
+from skgraphkde.explanation.wording import in_two_lines
+from skgraphkde.page import pictures
+from skgraphkde.page.comparison import (
+    SAME_SIZE,
+    SIZE,
+    Difference,
+    UsualGraphs,
+    place_in,
+    set_apart,
+)
+from skgraphkde.page.nodes import FULL, Colors, colors_of, nodes_of, usual_share
+from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
+
+# Rows of the table, at most: the oddest.
+ROWS = 10_000
+# Differences from a usual graph, at most.
+DIFFERENCES = 10
+# Share of graphs beyond the fence in lists of normal graphs alone: the least, and the largest.
+FLAGGED_BY_FENCE = (0.02, 0.05)
+# The outer fence of a box plot is so many interquartile ranges below the first quartile (Tukey).
+OUTER = 3.0
+# A graph that has risen is among so many, and so many are named at the top of the page.
+HIGH, RISEN = 25, 5
+# Ignored attributes that are named, at most.
+MOST_NAMES = 20
+# Characters of a name or a reason in the table, and of a name anywhere.
+BRIEF, LONGEST = 160, 1_000
+# Characters of the name of a node that stands in its circle, at most.
+LONGEST_IN_CIRCLE = 3
+# Scores of these sizes are written without an exponent.
+FIXED = 1e-6, 1e7
+# A normal score that is closer to the threshold, relative to it, counts as equal.
+CLOSE = 1e-6
+# A text that spreadsheets would run, and no number; also with what keeps them from it before it.
+FORMULA = re.compile(r"^'*([=@]|[+-](?![0-9.,]+(e[+-]?[0-9]+)?%?$))")
+# An arrow and short words around it, which stay on one line; an arrow alone; where a line may end.
+WAY, ARROW = re.compile(r"((?:\S{1,20} )?(?:->|-) \S{1,20})"), re.compile("(->)")
+BREAK = re.compile("(?<=[=_])")
+# A number, or a range, that a text begins with.
+COUNT = re.compile(r"^[\d.]+( to [\d.]+)? ")
+# An identifier, of which the start and the end are enough for a table.
+IDENTIFIER = re.compile(r"[0-9a-fA-F-]{20,}")
+HERE = Path(__file__).parent
+
+
+# The number of the row of a graph that is drawn, the graph, and the ids of its nodes.
+Drawn = tuple[int, GraphBatch, Sequence[Any] | None]
+
+
+class Row(NamedTuple):
+    """A row of the table: a graph that the page counts."""
+
+    number: int  # in the order in which it was added
+    name: str
+    judged: Judgement
+    n_nodes: int
+    n_edges: int
+    data: dict[str, str]  # of the graph itself, in words
+    is_selected: bool = False
+    rank: int = 0  # of its score; 1 is the lowest
+    given: str = ""  # the verdict of people
+    place: int = 0  # its rank among the graphs without a verdict
+    risen_from: int = 0  # the same on the page before; 0 if it has not risen
+    members: tuple = ()  # of a row of several graphs
+    start: str = ""  # of the names of all graphs, a folder or a file
+
+    @property
+    def reason(self) -> str:
+        """The main reason."""
+        return self.judged.why or "nothing stands out clearly"
+
+    @property
+    def brief(self) -> str:
+        """The name for a table: not too long, and without what all begin with."""
+        return _brief(self.name.removeprefix(self.start) or self.name)
+
+
+class GroupRow(NamedTuple):
+    """A row of the table that opens: several graphs that are alike."""
+
+    number: int
+    members: list[Row]  # the lowest score first
+    shared: str
+    is_only: bool = False  # no other graph has it
+
+    @property
+    def n_anomalies(self) -> int:
+        """The number of members that are flagged."""
+        return sum(row.judged.is_anomaly for row in self.members)
+
+    @property
+    def brief(self) -> str:
+        """What all share, for a table."""
+        return in_two_lines(self.shared, ())[0]
+
+    @property
+    def own(self) -> str:
+        """The first strong reason of the oddest member that is not what all share, or ""."""
+        judged = self.members[0].judged
+        reasons = [x.text for x in judged.unusual] or [judged.why or self.shared]
+        return next((x for x in reasons if not self._is_shared(x)), "")
+
+    def _is_shared(self, reason: str) -> bool:
+        """True if a reason is what all share, whatever the numbers."""
+        reason, shared = (COUNT.sub("# ", x.partition("; ")[0]) for x in (reason, self.shared))
+        named = [x.partition(": ")[0] for x in shared.split(" and ")]
+        return reason == shared or all(place_in(reason, x) >= 0 for x in named)
+
+    @property
+    def data(self) -> dict[str, str]:
+        """What all members have of the data of graphs; "..." where they differ."""
+        of_members = [row.data for row in self.members]
+        return {
+            name: value if all(x[name] == value for x in of_members) else "..."
+            for name, value in of_members[0].items()
+        }
+
+
+class Detail(NamedTuple):
+    """What a click on a row says of a graph that is drawn."""
+
+    colors: Colors
+    lines: dict[tuple[str, tuple[int, ...]], list[str]]  # nodes, their reasons, and the circles
+    smiles: str  # "" if it is no molecule
+    usual: int = -1  # the position of the nearest usual graph; -1 if no other graph is usual
+    usual_name: str = ""
+    lacks: str = ""  # "size" or "kind" if the usual graph is of another one
+    differences: Sequence[Difference] = ()
+
+
+def render(
+    detector: BaseGraphDetector,
+    graphs: list[Row],
+    drawn: list[Drawn],
+    alpha: float,
+    known_names: Sequence[Any] | None,
+    skipped: Sequence[str],
+    groups: list[Group],
+    earlier: Mapping[str, int],
+    notes: Iterable[str],
+) -> str:
+    """Render the page as HTML.
+
+    Parameters
+    ----------
+    detector : BaseGraphDetector
+        Fitted.
+    graphs : list of Row
+        All of them.
+    drawn : list of Drawn
+        Some of them, the oddest first.
+    alpha, known_names
+        As for :func:`skgraphkde.report`.
+    skipped : sequence of str
+        What is said of graphs that are left out.
+    groups : list of Group
+        With the numbers of graphs that are alike.
+    earlier : dict of str -> int
+        The rank of each graph, by name, on a page before.
+    notes : iterable of str
+        Warnings of how the graphs were read.
+    """
+    are_known = any(row.judged.own >= 0 for row in graphs)  # each was judged by the others
+    verdicts = detector.verdicts_ if are_known else np.zeros(len(graphs))
+    rows = _with_rises(_with_selection(graphs, alpha, verdicts), earlier)
+    entries, small_groups = _entries(rows, groups)
+    given = [row for row in rows if row.given]
+    usual = None
+    if isinstance(detector, GraphKDEDetector):
+        judged = [x.judged for x in graphs] if are_known else []
+        usual = UsualGraphs(detector, set_apart(detector, judged, groups), judged)
+    with during(0.0, 0.6):
+        details, drawings = _details(
+            detector, {x.number: x for x in rows}, drawn, known_names, usual
+        )
+    words = detector.schema_.words
+    scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
+    predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
+    drawings["scores"] = pictures.distribution(scores, offset, predicted, words.graphs)
+    library = _library()
+    packed = {
+        "library": library.pop("script"),
+        "pictures": drawings,
+        "table": _table(rows, groups).to_csv(index=False),
+        "formula": FORMULA.pattern,
+    }
+    unread = unread_attributes(detector.given_schema, detector.schema_.ignored)
+    return _template().render(
+        version=__version__,
+        detector=detector,
+        words=words,
+        kinds=listed(detector.schema_.graph_categories),
+        are_known=are_known,
+        has_selection=detector.is_calibrated_ and not are_known,
+        calibration=detector.calibration_,
+        alpha=alpha,
+        entries=entries,
+        small_groups=small_groups,
+        given=given,
+        n_listed=sum(len(x.members) or 1 for x in entries + small_groups + given),
+        score=f"{{:{_score_format(scores, offset)}}}".format,
+        data_names=list(map(shown, rows[0].data)),
+        skipped=skipped,
+        notes=notes,
+        details=details,
+        risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
+        unread=listed(unread, MOST_NAMES),
+        unseen=listed([f"“{shown(x.name)}”" for x in unread if not x.is_name]),
+        is_readable=any(x.is_readable for x in unread),
+        has_tail=bool(scores.min() < lowest_shown(scores, offset, predicted)),
+        packed=_packed(packed),
+        library=library,
+        script=(HERE / "page.js").read_text(encoding="utf-8"),
+        style=(HERE / "page.css").read_text(encoding="utf-8"),
+        by_summary=functools.partial(_by_summary, detector),
+        **_headline(detector, rows, alpha),
+        **_method(detector),
+    )
+
+
+def _template() -> Any:
+    from jinja2 import Environment, FileSystemLoader
+
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["unbroken"] = _unbroken
+    environment.filters["breakable"] = _breakable
+    return environment.get_template("page.html")
+
+
+def _unbroken(text: str, as_html: Callable[[str], Markup] = escape) -> Markup:
+    """A text as HTML in which no line begins or ends with a short arrow, nor breaks in one."""
+    with_arrows = functools.partial(_in_spans, ARROW, "arrow", as_html)
+    return _in_spans(WAY, "way", with_arrows, text)
+
+
+def _breakable(text: str) -> Markup:
+    """The same, in which a line may end after "=" and "_", for narrow columns."""
+    return _unbroken(text, lambda part: Markup("<wbr>").join(BREAK.split(part)))
+
+
+def _in_spans(
+    pattern: re.Pattern, kind: str, as_html: Callable[[str], Markup], text: str
+) -> Markup:
+    """A text as HTML, in which what the group of a pattern finds is in spans of a class."""
+    parts = [as_html(part) for part in pattern.split(text)]
+    parts[1::2] = [Markup('<span class="{}">{}</span>').format(kind, x) for x in parts[1::2]]
+    return Markup().join(parts)
+
+
+def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:
+    """How many graphs stand out, how many usual ones would, and how many are selected."""
+    least = 1 / (len(detector.calibration_scores_) + 1)
+    rates, contamination = FLAGGED_BY_FENCE, detector.calibration_.contamination
+    if contamination is not None:
+        rates = (max(contamination, least),) * 2
+    unknown = [row for row in rows if not row.given]
+    found = [row for row in unknown if row.judged.is_anomaly]
+    first, third = np.quantile([row.judged.score for row in rows], (0.25, 0.75))
+    n, lowest = len(unknown), first - OUTER * (third - first)
+    far = {row.number for row in found if row.judged.score < lowest}
+    return {
+        "chance": (math.floor(rates[0] * n), math.ceil(rates[1] * n - 1e-9)),
+        "n_anomalies": len(found),
+        "n_given": sum(row.given == "anomaly" for row in rows),
+        "n_unknown": n,
+        "far": far,
+        "lowest_near": lowest,
+        "n_selected": sum(row.is_selected for row in rows),
+        "n_graphs": len(rows),
+        "rates": rates,
+        "least_p_value": least,
+        "least_selected": math.ceil(len(rows) * least / alpha - 1e-9),
+    }
+
+
+def _by_summary(detector: GraphKDEDetector, surprises: np.ndarray) -> list[tuple[str, float]]:
+    """The surprises of the views, added up for views that look at the same."""
+    summaries = [view.summary or view.name for view in detector.model_.views]
+    return list(pd.Series(surprises).groupby(summaries, sort=False).sum().items())
+
+
+def _method(detector: BaseGraphDetector) -> dict[str, Any]:
+    """What the page says of the detector."""
+    is_kde = isinstance(detector, GraphKDEDetector)
+    return {
+        "kind": type(detector).__name__,
+        "has_reasons": is_kde,
+        "can_learn": is_kde and detector.keeps_training_graphs,
+        "view_names": detector.model_.view_names if is_kde else (),
+        "n_compared": len(detector.model_.references) if is_kde else 0,
+        "is_sample": is_kde and len(detector.model_.references) < detector.model_.n_training_graphs,
+        "n_confirmed": [int((detector.verdicts_ == x).sum()) if is_kde else 0 for x in (-1, 1)],
+        "full": FULL,
+        "alike_size": SIZE,
+        "same_size": SAME_SIZE,
+        "n_differences": DIFFERENCES,
+    }
+
+
+def _table(rows: list[Row], groups: list[Group]) -> pd.DataFrame:
+    """All graphs, the oddest first, with their reasons and the codes of these."""
+    lines = [
+        {
+            "graph": _inert(row.name),
+            "verdict": row.judged.verdict,
+            "yours": row.given,
+            "score": row.judged.score,
+            "p_value": row.judged.p_value,
+            "selected": row.is_selected,
+            "nodes": row.n_nodes,
+            "edges": row.n_edges,
+            "reason": _inert(row.judged.why),
+            "codes": row.judged.codes,
+            **{f"data.{encodable(name)}": _inert(value) for name, value in row.data.items()},
+        }
+        for row in rows
+    ]
+    numbers = group_numbers(groups, len(rows))[[row.number for row in rows]]
+    return pd.DataFrame(lines).assign(group=numbers)
+
+
+def _inert(text: str | None) -> str | None:
+    """A cell that no spreadsheet runs."""
+    return f"'{text}" if text and FORMULA.match(text) else text
+
+
+def _with_selection(graphs: list[Row], alpha: float, verdicts: np.ndarray) -> list[Row]:
+    """All rows, the lowest scores first, with what is selected and the verdicts of people."""
+    p_values = np.array([row.judged.p_value for row in graphs])
+    selected = discoveries(p_values, alpha) if None not in p_values else np.zeros(len(graphs), bool)
+    given = [{-1: "anomaly", 0: "", 1: "normal"}[int(verdict)] for verdict in verdicts]
+    both = zip(graphs, selected.tolist(), given, strict=True)
+    rows = [row._replace(is_selected=x, given=verdict) for row, x, verdict in both]
+    rows.sort(key=lambda row: (row.judged.decision, row.number))
+    places = np.cumsum([not row.given for row in rows]).tolist()
+    return [
+        row._replace(rank=i, place=place)
+        for i, (row, place) in enumerate(zip(rows, places, strict=True), 1)
+    ]
+
+
+def _score_format(scores: np.ndarray, offset: float) -> str:
+    """The format of all scores, in which they look unlike the threshold, but for one that is it."""
+    others = scores[(scores < offset) | ~np.isclose(scores, offset, rtol=CLOSE, atol=0)].tolist()
+    size = max(abs(offset), float(np.median(np.abs(scores))))
+    kind, least = "e", 2
+    if FIXED[0] <= size < FIXED[1]:
+        kind, least = "f", max(2 - math.floor(math.log10(size)), 0)
+    formats = [f"z.{n}{kind}" for n in range(least, 17)]
+    looks_unlike = (x for x in formats if format(offset, x) not in [format(y, x) for y in others])
+    return next(looks_unlike, formats[-1])
+
+
+def _with_rises(rows: list[Row], earlier: Mapping[str, int]) -> list[Row]:
+    """The rows, and those that have halved their place among the graphs without a verdict."""
+    unknown = [row for row in rows if not row.given and row.name in earlier]
+    before = sorted(unknown, key=lambda row: earlier[row.name])
+    place_before = {row.number: place for place, row in enumerate(before, 1)}
+    place = {row.number: place for place, row in enumerate(unknown, 1)}
+    return [
+        row._replace(place=place[row.number], risen_from=place_before[row.number])
+        if place.get(row.number, HIGH + 1) <= HIGH
+        and 2 * place[row.number] <= place_before[row.number]
+        else row
+        for row in rows
+    ]
+
+
+def _entries(rows: list[Row], groups: Sequence[Group]) -> tuple[list[Any], list[GroupRow]]:
+    """The rows of the table, with groups in the place of their first members, and small groups.
+
+    Small groups are those of which no graph is flagged, in the order of `groups`. Graphs that
+    people have judged are in neither.
+    """
+    row_of, found = {row.number: row for row in rows}, list[GroupRow]()
+    for number, group in enumerate(groups, 1):
+        members = [row_of[i] for i in group.members.tolist() if not row_of[i].given]
+        if len(members) > 1:
+            is_only = group.is_only and len(members) == len(group.members)
+            members.sort(key=lambda row: row.rank)
+            found.append(GroupRow(number, members, group.shared, is_only))
+    flagged = {x.members[0].number: x for x in found if x.n_anomalies}
+    grouped = {row.number for x in found for row in x.members} - flagged.keys()
+    entries = [
+        flagged.get(row.number, row) for row in rows if not row.given and row.number not in grouped
+    ]
+    return entries[:ROWS], [x for x in found if not x.n_anomalies]
+
+
+def _details(
+    detector: BaseGraphDetector,
+    rows: dict[int, Row],
+    drawn: list[Drawn],
+    known_names: Sequence[Any] | None,
+    usual: UsualGraphs | None,
+) -> tuple[dict[int, Detail], dict[str, str]]:
+    """What is said of the graphs that are drawn, and the pictures of them and of usual ones."""
+    looks = dict[str, Any](edge_categories=[], category=None)
+    if usual is not None:
+        looks = {
+            "edge_categories": _edge_categories(usual.model.references),
+            "category": usual.category,
+        }
+        known_names = known_names or usual.model.references.names
+    share = functools.cache(lambda view: usual_share(detector, view))
+    details, drawings = {}, dict[str, str]()
+    for number, graph, ids in progress(drawn):
+        row, names = rows[number], list(range(graph.n_nodes) if ids is None else ids)
+        reasons = row.judged.told
+        colors = colors_of(detector, graph, row.judged, share)
+        concerned = nodes_of(reasons)
+        edges = list(dict.fromkeys(edge for reason in reasons for edge in reason.edges))
+        in_circles = {node: shown(names[node]) for node in concerned}
+        are_long = max(map(len, in_circles.values()), default=0) > LONGEST_IN_CIRCLE
+        if are_long:
+            in_circles = {node: str(i) for i, node in enumerate(concerned, 1)}
+        drawings[f"graph {number}"] = pictures.graph_picture(
+            graph, looks, colors, marked=edges, outlined=in_circles
+        )
+        said = "\n".join(f"{x.what}\n{x.text}\n{x.more}" for x in reasons)
+        unsaid = {node: str(names[node]) if are_long else "" for node in concerned}
+        lines: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+        for node, text in _called(graph, unsaid, said, looks["category"]).items():
+            lines.setdefault((text, tuple(concerned[node])), []).append(in_circles[node])
+        detail = Detail(colors, lines, shown(smiles_of(graph), LONGEST))
+        if usual is not None:
+            detail = _compared(detail, usual, graph, row, said, known_names)
+            known = f"known {detail.usual}"
+            if detail.usual >= 0 and known not in drawings:
+                reference = usual.model.references[detail.usual]
+                drawings[known] = pictures.graph_picture(reference, looks)
+        details[number] = detail
+    return details, drawings
+
+
+def _edge_categories(references: GraphBatch) -> list[Any]:
+    """The categories of edges, the most frequent first: they look the same in all pictures."""
+    if references.edge_labels is None:
+        return []
+    frequent = np.argsort(-np.bincount(references.edge_labels), kind="stable")
+    return [references.edge_label_names[code] for code in frequent]
+
+
+def _called(
+    graph: GraphBatch, names: Mapping[int, str], said: str, category: str | None
+) -> dict[int, str]:
+    """Some nodes by their names, which may be "", and the categories that reasons say."""
+    kinds, called = node_kinds(graph, category), dict[int, str]()
+    by_category = graph.values_by_category("node") if kinds else {}
+    for node, name in names.items():
+        texts = [category_text(of, x[graph.labels[node]]) for of, x in by_category.items()]
+        others = [
+            x for x in texts if x.rpartition("=")[2] != kinds[node] and place_in(said, x) >= 0
+        ]
+        words = ", ".join(map(shown, [*kinds[node : node + 1], *others]))
+        called[node] = f"{shown(name)} ({words})" if name and words else words or shown(name)
+    return called
+
+
+def _compared(
+    detail: Detail,
+    usual: UsualGraphs,
+    graph: GraphBatch,
+    row: Row,
+    said: str,
+    known_names: Sequence[Any] | None,
+) -> Detail:
+    """The detail with the most similar usual graph and the differences, if there is one."""
+    reference, lacks = usual.nearest(graph, row.judged)
+    if reference < 0:
+        return detail
+    name = str(known_names[reference] if known_names else "").removeprefix(row.start)
+    called = graph.schema.words.graph
+    name = _brief(name or f"known {called} {reference}")
+    return detail._replace(
+        usual=reference,
+        usual_name=f"{called} {name}" if name.isdecimal() else name,
+        lacks=lacks,
+        differences=usual.differences(graph, reference, said),
+    )
+
+
+def _brief(name: str) -> str:
+    """A name for a table: not too long, and of an identifier the start and the end."""
+    name = shown(name, BRIEF)
+    return f"{name[:4]}…{name[-8:]}" if IDENTIFIER.fullmatch(name) else name
+
+
+def _packed(contents: dict[str, Any]) -> str:
+    """JSON that the page unpacks: SVGs and scripts repeat themselves."""
+    return base64.b64encode(gzip.compress(json.dumps(contents).encode(), mtime=0)).decode()
+
+
+def _library() -> dict[str, str]:
+    """Script, style, name and license of DataTables, from itables, which need not be imported."""
+    package = metadata.distribution("itables")
+
+    def text(name: str) -> str:
+        return Path(str(package.locate_file(f"itables/html/{name}"))).read_text(encoding="utf-8")
+
+    license_file = next(x for x in package.files or () if x.name == "LICENSE")
+    return {
+        "script": text("dt_bundle.js"),
+        "style": text("dt_bundle.css"),
+        "name": f"itables {package.version}",
+        "license": license_file.read_text(encoding="utf-8"),
+    }

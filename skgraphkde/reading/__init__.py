@@ -1,0 +1,6 @@
+"""Reading: graphs of many kinds, tables and files -> one array type, GraphBatch."""
+
+from skgraphkde.reading.readers import read_graphs
+from skgraphkde.reading.tables import read_tables
+
+__all__ = ["read_graphs", "read_tables"]

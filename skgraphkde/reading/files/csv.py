@@ -1,0 +1,164 @@
+"""CSV files: edge lists, with tables of nodes, lists of SMILES, and event logs -> graphs.
+
+The first row of ``NAME.csv`` names its columns. Edges of an undirected graph have their ends in the
+columns "source" and "target", those of a directed one in "from" and "to"; where the schema says
+``directed=True``, "source" and "target" are a direction, too. A column "Type" of "Directed" and
+"Undirected", as Gephi writes it, says so of each edge. All other columns are data of the edges.
+``NAME.nodes.csv`` is optional. It has the nodes in the column "id" (or "node"), and their
+data in the others. Without it, the nodes are those that the edges join. In an undirected graph, a
+second row that has the ends of an edge the other way round, and the same data, is the same edge.
+Tabs or semicolons may be in place of commas: see :mod:`skgraphkde.reading.files.tables`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+
+from skgraphkde._utils import warn
+from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
+from skgraphkde.reading.files.common import AnyPath, Graphs, UnreadableError, build_graph
+from skgraphkde.reading.files.logs import LOG_COLUMNS, log_columns, read_log
+from skgraphkde.reading.files.molecules import read_smiles_table, smiles_column
+from skgraphkde.reading.files.tables import (
+    NO_OPTIONS,
+    Cells,
+    decimal_mark,
+    read_cells,
+    records,
+    take_directions,
+    take_ids,
+)
+
+ENDS = (("source", "target"), ("from", "to"))
+IDS = ("id", "node")
+# Columns that are likely to say to which of many graphs a row belongs, with or without "_id".
+OF_GRAPHS = ("graph", "case", "trace", "session")
+
+
+def is_node_table(path: AnyPath) -> bool:
+    """True for a table of nodes, which is read with the edge list beside it."""
+    return path.name.lower().removesuffix(".gz").endswith((".nodes.csv", ".nodes.tsv"))
+
+
+def table_beside(path: AnyPath, part: str) -> AnyPath | None:
+    """The edge list (`part` is "") or the table of nodes (".nodes") with the name of the other."""
+    folder: Any = path.parent
+    plain = re.sub(r"(\.nodes)?(\.[ct]sv)(\.gz)?$", rf"{part}\2", path.name, flags=re.IGNORECASE)
+    for packing in ("", ".gz", ".GZ"):
+        table = folder / f"{plain}{packing}"
+        if table.exists():
+            return table
+    return None
+
+
+def read_csv(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO_OPTIONS) -> Graphs:
+    """Read a graph from an edge list and its table of nodes, or many from SMILES or an event log.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+    schema : GraphSchema
+        The names of what is read.
+    options : mapping
+        As for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
+    """
+    if is_node_table(path):
+        raise UnreadableError(
+            f"{path} is a table of nodes, and no edge list beside it has its name without "
+            '".nodes": add that, or leave the table out'
+        )
+    cells, decimal = read_cells(path, options), options.get("decimal")
+    lower = {name.lower(): name for name in cells}
+    present = [ends for ends in ENDS if set(ends) <= set(lower)]
+    wanted = options.get("smiles_column")
+    if wanted is not None or schema.reads_molecules or not present:
+        column = smiles_column(path, cells, schema, wanted)
+        if column is not None:
+            return read_smiles_table(path, cells, column, schema, decimal=decimal)
+    if not (present and LOG_COLUMNS.keys().isdisjoint(options)):
+        columns = log_columns(path, cells, options)
+        if columns is not None:
+            return read_log(path, cells, columns, schema, decimal)
+    if len(present) != 1:
+        both = "both" if present else "no"
+        raise ValueError(
+            f'it has {both} columns "source" and "target", {"and" if present else "or"} "from" and '
+            f'"to"; its first row is {", ".join(cells)!r}; in the shell, a table of many graphs, '
+            "or of their nodes, needs --graph-column, and an event log --case and --activity"
+        )
+    _check_one_graph(path, cells, schema)
+    ends = [lower[end] for end in present[0]]
+    directed = present[0] == ENDS[1] or schema.directed is True
+    return [("", _read_edges(path, cells, ends, schema, options, directed=directed))]
+
+
+def _read_edges(
+    path: AnyPath,
+    cells: Cells,
+    ends: list[str],
+    schema: GraphSchema,
+    options: Mapping[str, str],
+    *,
+    directed: bool,
+) -> nx.Graph:
+    """The graph of an edge list and of the table of nodes beside it."""
+    sources, targets = (take_ids(path, cells, end) for end in ends)
+    kinds = take_directions(cells, schema)
+    if kinds is not None and schema.directed is not True:
+        directed = "directed" in kinds
+    else:
+        kinds = ["directed"] * len(sources)
+    ends_in_order = dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True)))
+    nodes: list[tuple] = [(node, {}) for node in ends_in_order]
+    decimal = options.get("decimal")
+    table = table_beside(path, ".nodes")
+    if table is not None:
+        columns = read_cells(table, options)
+        found = [name for x in IDS for name in columns if name.lower() == x]
+        if not found:
+            raise ValueError(
+                f'{table} has no column "id" or "node"; its first row is {", ".join(columns)!r}'
+            )
+        ids = take_ids(table, columns, found[0])
+        decimal = decimal or decimal_mark(cells, columns)
+        of_nodes = records(table, columns, schema, "node", len(ids), decimal)
+        nodes = list(zip(ids, of_nodes, strict=True))
+    edges, count = [], Counter[tuple]()
+    of_edges = records(path, cells, schema, "edge", len(sources), decimal)
+    for u, v, data, kind in zip(sources, targets, of_edges, kinds, strict=True):
+        if not directed and u != v:
+            key = tuple(data.items())
+            count[u, v, key] += 1
+            if count[u, v, key] <= count[v, u, key]:
+                continue  # the other direction of an edge that is there
+        edges.append((u, v, data, kind == "directed"))
+    return build_graph(directed, nodes, edges, {})
+
+
+def _check_one_graph(path: AnyPath, cells: Cells, schema: GraphSchema) -> None:
+    """Refuse what seems to be a table of many graphs; warn of what may be one."""
+    of_edges = names_in_schema(schema, "edge")
+    for name in cells:
+        if name.lower().removesuffix("_id") in OF_GRAPHS and name not in of_edges:
+            cure = f"give --graph-column {name} (in Python, read_tables)"
+            if not isinstance(path, Path):
+                cure = "call the tables in the zip edges.csv, nodes.csv and graphs.csv"
+            raise UnreadableError(
+                f"{path}: the column {name!r} looks like that of many graphs in one table: {cure}, "
+                "or name it in edge_categories (--edge-category) if it is data of the edges of one "
+                "graph"
+            )
+    first, values = next(iter(cells.items()))
+    in_runs = len(values) / 2 >= len(set(values)) == len(list(groupby(values))) > 1
+    if in_runs and first.lower() not in chain(*ENDS) and first not in of_edges:
+        warn(
+            f"a table of edges is one graph; if {first!r}, its first column, says to which of many "
+            f"graphs a row belongs, give --graph-column {first} (in Python, read_tables)"
+        )

@@ -1,0 +1,422 @@
+"""Tables in files, of edges, nodes and graphs -> networkx graphs, named by the tables.
+
+An empty cell of a CSV is a missing value. A cell that is a number is a number, unless it begins
+with a zero that says nothing, as in "007". In a column of categories, which the schema names or
+convention does, it is one only if the number is written like that: the version "1.10" is not 1.1,
+and the well "1E2" of a plate is not 100. The separator, the quotes, the encoding and the decimal
+mark of a CSV are recognized, unless options say them: "separator", "encoding" and "decimal".
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from itertools import islice
+from math import inf
+from typing import Any
+from unicodedata import decimal as digit
+
+import pandas as pd
+
+from skgraphkde._utils import warn
+from skgraphkde.core.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
+from skgraphkde.reading.files.common import AnyPath, Graphs, UnreadableError, read_content
+from skgraphkde.reading.tables import graphs_of_tables, not_a_number, seem_numbers
+
+NUMBER = re.compile(
+    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
+)
+# Numbers by their decimal mark, perhaps with another mark between thousands; 007 is none.
+LOCAL_NUMBERS = {
+    ",": re.compile(
+        r"[+-]?(0|[1-9]\d*|[1-9]\d{0,2}([. '\u00a0\u202f]\d{3})+)(,\d+)?(e[+-]?\d+)?", re.I
+    ),
+    ".": re.compile(r"[+-]?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?(e[+-]?\d+)?", re.I),
+}
+SWISS = re.compile(r"[+-]?[1-9]\d{0,2}('\d{3})+(\.\d+)?")
+# Signs of Unicode for those of ASCII: minus, apostrophe, and points and commas of other scripts.
+SIGNS = str.maketrans("\u2212\u2019\uff0b\uff0d\uff0e\uff0c\u066b", "-'+-.,.")
+THOUSANDS = {",": re.compile(r"[. '\u00a0\u202f]"), ".": re.compile(",")}
+SEPARATORS = ",;\t| "
+# Comments above the row of names; "#,source,target" and "#id,source,target" are no comments.
+ABOVE = re.compile(r"\A(#([# ].*|[^,;\t|\n]*)\n)+")
+
+Cells = dict[str, list[str]]  # of each column
+NO_OPTIONS: Mapping[str, str] = {}
+# Columns of the tables of a call whose decimal mark is not clear, for one warning.
+unclear: ContextVar[list[str]] = ContextVar("unclear")
+SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """Tables of many graphs, in place of one file for each.
+
+    Parameters
+    ----------
+    edges : Path or zipfile.Path
+        CSV, gzipped or not, or Parquet.
+    nodes, graphs : Path, zipfile.Path or None
+        Tables of nodes and of graphs.
+    graph, source, target, node : str
+        Names of the columns, see :func:`~skgraphkde.read_tables`.
+    prefix : str
+        Of the names of the graphs, where those of several tables may be alike.
+    """
+
+    edges: AnyPath
+    nodes: AnyPath | None = None
+    graphs: AnyPath | None = None
+    graph: str = "graph"
+    source: str = "source"
+    target: str = "target"
+    node: str = "node"
+    prefix: str = ""
+
+    @property
+    def files(self) -> list[AnyPath]:
+        """The tables that there are."""
+        return [path for path in (self.edges, self.nodes, self.graphs) if path is not None]
+
+    def __str__(self) -> str:
+        return self.prefix  # the graphs have names of their own
+
+    def read(self, schema: GraphSchema, options: Mapping[str, str] = NO_OPTIONS) -> Graphs:
+        """The graphs, with their names, and errors in place of those that cannot be read.
+
+        Parameters
+        ----------
+        schema : GraphSchema
+            What is read: cells of categories are text unless they are written like numbers.
+        options : mapping of str
+            How tables are written, as for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
+        """
+        tables = {path: _table(path, options) for path in self.files}
+        decimal = options.get("decimal") or decimal_mark(
+            *(x for x in tables.values() if isinstance(x, dict))
+        )
+
+        def frame(path: AnyPath | None, part: str, *ids: str) -> Any:
+            """A table with cells that have types; ids are text."""
+            table = None if path is None else tables[path]
+            if path is None or not isinstance(table, dict):
+                return table
+            texts = {
+                name: [cell or None for cell in table.pop(name)] for name in ids if name in table
+            }
+            values = typed_columns(path, table, schema, part, decimal)
+            typed = pd.DataFrame(texts | values, dtype=object)
+            typed.index += 2  # the rows of a spreadsheet, of which the first is the header
+            return typed
+
+        edges = frame(self.edges, "edge", self.graph, self.source, self.target)
+        nodes = frame(self.nodes, "node", self.graph, self.node)
+        graphs = frame(self.graphs, "graph", self.graph)
+        columns = {x: getattr(self, x) for x in ("graph", "source", "target", "node")}
+        kinds, directed = take_directions(edges, schema), schema.directed is True
+        if kinds is not None and "directed" in kinds and not directed:
+            ends, directed = {self.source: self.target, self.target: self.source}, True
+            both_ways = edges[[kind != "directed" for kind in kinds]]
+            edges = pd.concat([edges, both_ways.rename(columns=ends)])
+        try:
+            found = graphs_of_tables(edges, nodes, graphs, columns, directed)
+        except ValueError as error:
+            raise ValueError(f"{', '.join(map(str, self.files))}: {error}") from error
+        return [(str(name), graph) for name, graph in found.items()]
+
+
+def _table(path: AnyPath, options: Mapping[str, str]) -> Any:
+    """The cells of a CSV, or a table of Parquet, whose cells have types."""
+    if path.suffix.lower() != ".parquet":
+        return read_cells(path, options)
+    try:
+        return pd.read_parquet(io.BytesIO(read_content(path)))
+    except (OSError, ValueError) as error:  # of pyarrow, which does not know the path
+        raise ValueError(
+            f"{path} cannot be read as Parquet ({error}): write it with DataFrame.to_parquet, or "
+            "as CSV"
+        ) from error
+
+
+def tables_in(
+    files: Sequence[AnyPath],
+    given: Mapping[str, str],
+    options: Mapping[str, str],
+    *,
+    with_edges_alone: bool = False,
+) -> TableFiles | None:
+    """The tables of many graphs among the files of one folder; None if there are none.
+
+    They are called edges, nodes and graphs, with one of `SUFFIXES`. Either nodes or graphs may be
+    missing. Where the user named the column of the graph, those of other names are recognized by
+    their columns, which a warning says.
+
+    Parameters
+    ----------
+    files : sequence of Path or zipfile.Path
+    given : mapping
+        Fields of :class:`TableFiles` that the user gave.
+    options : mapping
+        How tables are written.
+    with_edges_alone : bool, default=False
+        Whether both may be missing, as in a zip, which has no other use for edges.
+    """
+    place = {path.name.lower(): path for path in files}
+    names = [(what, what + x) for what in ("edges", "nodes", "graphs") for x in SUFFIXES[::-1]]
+    found: dict[str, Any] = {what: place[name] for what, name in names if name in place}
+    others = [path for path in files if path not in found.values()] if "graph" in given else []
+    for path in others:
+        part = _part_of(path, given, options)
+        if part is not None and part not in found and part not in given:
+            found[part] = path
+            warn(f"{path} is taken for the table of {part}: call it {part}.csv to make that sure")
+    is_alone = len(found) == 1 and not (with_edges_alone or "graph" in given)
+    return None if is_alone or "edges" not in found else TableFiles(**{**found, **given})
+
+
+def _part_of(path: AnyPath, given: Mapping[str, str], options: Mapping[str, str]) -> str | None:
+    """What a table seems to have a row for, by its columns: "edges", "nodes", "graphs" or None."""
+    if not path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+        return None
+    names = set(read_cells(path, options))
+    source, target, node = (given.get(x, x) for x in ("source", "target", "node"))
+    if given["graph"] not in names:
+        return None
+    if {source, target} <= names:
+        return "edges"
+    return "nodes" if node in names else "graphs"
+
+
+# -- cells ----------------------------------------------------------------------------------------
+
+
+def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
+    """The cells of a file, without the space around them; an index without a name is left out.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+    options : mapping
+        As for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
+    """
+    text = ABOVE.sub("", _decoded(path, read_content(path), options.get("encoding")), count=1)
+    said = re.match(r"sep=(.)\r?\n", text)  # by Excel
+    text = text[said.end() :] if said else text
+    separator = options.get("separator") or (said[1] if said else _separator(text))
+    style: Any = {"quotechar": "'" if text.startswith("'") else '"', "skipinitialspace": True}
+    lines = io.StringIO(text, newline="")
+    reader = csv.reader(lines, delimiter=separator, strict=True, **style)
+    try:  # tuples, as a garbage collector goes through lists again and again
+        rows = list(map(tuple, reader))
+    except csv.Error as error:
+        if "limit" in str(error):
+            raise UnreadableError(
+                f"{path}, line {reader.line_num}: a cell has more than {csv.field_size_limit()} "
+                "characters: leave its column out, or close the quote that it begins with, if any"
+            ) from error
+        raise UnreadableError(
+            f"{path}: a quote is not closed, or there is text after one that closes: write a quote "
+            "in a cell as two"
+        ) from error
+    if not any(rows):
+        raise ValueError(f"{path} is empty: leave it out")
+    table: Cells = {}
+    for k in range(max(map(len, rows))):
+        name, *cells = [row[k].strip() if k < len(row) else "" for row in rows if row]
+        is_index = k == 0 and name in ("", "Unnamed: 0") and all(map(str.isdigit, cells))
+        if (is_index and len(set(cells)) == len(cells)) or not (name or any(cells)):
+            continue
+        if not name:
+            row = next(row for row, cell in enumerate(cells, 2) if cell)
+            raise ValueError(
+                f"{path}, row {row}: column {k + 1} has no name: name it or leave it out, with "
+                f"what is above the row of names; put quotes around cells with {separator!r}"
+            )
+        if name in table:
+            raise ValueError(f"{path} has the column {name!r} twice")
+        table[name] = cells
+    return table
+
+
+def _decoded(path: AnyPath, content: bytes, encoding: str | None) -> str:
+    """The text of a file; what is not in UTF-8 is read as Windows-1252, which a warning says."""
+    is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        return content.decode(encoding or ("utf-16" if is_utf16 else "utf-8-sig"))
+    except (UnicodeDecodeError, LookupError) as error:
+        if encoding is not None:
+            raise UnreadableError(f"{path}: {error}: give another --encoding") from error
+    warn(
+        f"{path} is not in UTF-8: it is read as Windows-1252, of Western Europe; save it in UTF-8, "
+        "or give its --encoding in the shell"
+    )
+    return content.decode("cp1252", errors="replace")
+
+
+def _separator(text: str) -> str:
+    """The separator that gives each of the first rows the most cells; a blank if no other does."""
+    n_cells = dict.fromkeys(SEPARATORS, 0)
+    for mark in SEPARATORS:
+        rows = islice(csv.reader(io.StringIO(text, newline=""), delimiter=mark), 100)
+        with suppress(csv.Error):  # of a long line that is one cell, if this is not its separator
+            n_cells[mark] = min((len(row) for row in rows if row), default=0)
+    best = max(SEPARATORS[:-1], key=lambda mark: n_cells[mark])
+    return max(best, " ", key=lambda mark: n_cells[mark]) if n_cells[best] < 2 else best
+
+
+def take_ids(path: AnyPath, cells: Cells, name: str) -> list[str]:
+    """Remove a column of ids, none of which is empty, from a table."""
+    ids = cells.pop(name)
+    if "" in ids:
+        row = ids.index("") + 2
+        raise UnreadableError(f"{path}, row {row}: {name!r} is empty: fill or remove it")
+    return ids
+
+
+def take_directions(edges: Any, schema: GraphSchema) -> list[str] | None:
+    """The column of Gephi that says of each edge if it is directed; None if there is none.
+
+    It is removed, unless the schema names it.
+
+    Parameters
+    ----------
+    edges : DataFrame, or dict of list of str
+    schema : GraphSchema
+    """
+    for name in [name for name in edges if name.lower() == "type"]:
+        kinds = [str(cell).lower() for cell in edges[name]]
+        if set(kinds) <= {"directed", "undirected", "mutual"}:
+            if name not in names_in_schema(schema, "edge"):
+                del edges[name]
+            return kinds
+    return None
+
+
+def records(
+    path: AnyPath, cells: Cells, schema: GraphSchema, part: str, n: int, decimal: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """The data in each of the `n` rows of a table, without what is missing."""
+    columns = typed_columns(path, cells, schema, part, decimal)
+    for k in range(n):
+        record = {name: values[k] for name, values in columns.items() if values[k] is not None}
+        for value in record.values():
+            if isinstance(value, ValueError):
+                raise value
+        yield record
+
+
+def typed_columns(
+    path: AnyPath, cells: Cells, schema: GraphSchema, part: str, decimal: str | None = None
+) -> dict[str, list[Any]]:
+    """The values of the cells of each column; None for those that are missing.
+
+    In a column of numbers an error is in the place of a cell that is none.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+        For messages.
+    cells : dict of list of str
+    schema : GraphSchema
+        The names of categories and of numbers.
+    part : {"node", "edge", "graph"}
+    decimal : {",", "."}, default=None
+        The decimal mark. None: as the cells say.
+    """
+    kinds = f"{part}_categories", f"{part}_numbers"
+    categories = schema.named(kinds[0]) + CONVENTIONS[kinds[0]]
+    decimal = decimal or decimal_mark(cells)
+    if decimal is None:
+        _note_unclear(path, cells, categories)
+    may_be_any = schema.reads_all(part)
+    columns: dict[str, list[Any]] = {}
+    for name, texts in cells.items():
+        plain = filter(NUMBER.fullmatch, set(texts))
+        is_local = decimal is not None and all(map(LOCAL_NUMBERS[decimal].fullmatch, plain))
+        value_of = {text: _value(text, decimal if is_local else None) for text in set(texts)}
+        values = columns[name] = [value_of[text] for text in texts]
+        has_text = any(isinstance(value, str) for value in value_of.values())
+        is_category = name in categories
+        are_numbers = name in schema.named(kinds[1]) or (
+            has_text and may_be_any and not is_category and seem_numbers(values)
+        )
+        if not are_numbers and (is_category or has_text):
+            value_of = {text: _category(text, value) for text, value in value_of.items()}
+            columns[name] = [value_of[text] for text in texts]
+        elif has_text:
+            cure = (
+                "correct it, or leave it empty and say missing='indicate' (in the shell, --missing "
+                f"indicate); numbers with commas may need --decimal; if {name!r} is a category, "
+                f"name it in {part}_categories (--{part}-category)"
+            )
+            for k, value in enumerate(values):
+                if isinstance(value, str):
+                    values[k] = not_a_number(f"{part}s", k + 2, name, value, cure)
+    return columns
+
+
+def decimal_mark(*tables: Cells) -> str | None:
+    """The decimal mark that the numbers of a column say, one with commas first; None if none does.
+
+    Parameters
+    ----------
+    *tables : dict of list of str
+        Written alike.
+    """
+    for sign in LOCAL_NUMBERS:
+        for texts in (texts for table in tables for texts in table.values()):
+            with_sign, fits = _fits(texts, sign)
+            # "1,234" may be either
+            if fits[","] != fits["."] and max(fits.values()) >= 0.9 * len(with_sign):
+                return max(fits, key=lambda mark: fits[mark])
+    return None
+
+
+def _fits(texts: Sequence[str], sign: str) -> tuple[set[str], dict[str, int]]:
+    """The cells that have a comma, or a point, and how many of them fit each decimal mark."""
+    with_sign = {text for text in texts if sign in text}
+    fits = {
+        mark: sum(number.fullmatch(text) is not None for text in with_sign)
+        for mark, number in LOCAL_NUMBERS.items()
+    }
+    return with_sign, fits
+
+
+def _note_unclear(path: AnyPath, cells: Cells, categories: Collection[str]) -> None:
+    """Note columns in which each comma, or point, may be a decimal mark or between thousands."""
+    for name, texts in cells.items():
+        for sign in LOCAL_NUMBERS if name not in categories else ():
+            with_sign, fits = _fits(texts, sign)
+            if with_sign and min(fits.values()) == len(with_sign):
+                unclear.get().append(f"'1{sign}234' under {name!r} of {path.name}")
+
+
+def _value(cell: str, decimal: str | None) -> Any:
+    if not cell:
+        return None
+    number = cell if cell.isascii() else _in_ascii(cell)
+    if decimal is not None and LOCAL_NUMBERS[decimal].fullmatch(number):
+        number = THOUSANDS[decimal].sub("", number).replace(",", ".")
+    elif SWISS.fullmatch(number):
+        number = number.replace("'", "")
+    if not NUMBER.fullmatch(number):
+        return cell
+    return int(number) if number.lstrip("+-").isdigit() else float(number)
+
+
+def _in_ascii(cell: str) -> str:
+    """A cell with the digits and signs of ASCII for those of other scripts, such as Arabic."""
+    return "".join(str(digit(sign, sign)) for sign in cell.translate(SIGNS))
+
+
+def _category(cell: str, value: Any) -> Any:
+    """The number in a cell if it is written like one, else the text."""
+    if value is None or value != value:
+        return value
+    return value if str(value) == cell and value not in (inf, -inf) else cell

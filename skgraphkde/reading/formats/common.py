@@ -1,0 +1,274 @@
+"""Shared by all formats: the Graph that they return, ids of nodes, and plain values.
+
+The functions of this module take values as users and packages hold them (tensors, sparse arrays,
+lists, arrays) and return arrays, lists or counts that the readers understand.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from skgraphkde._messages import listed
+from skgraphkde.core.graphs.problems import GraphError
+from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
+
+# What graphs are called, what may be predicted of them, and what networkx writes there.
+# These are read only if a schema names them.
+NO_DATA = {"name", "id", "y", "label", "target", "class", "anomaly", "node_default", "edge_default"}
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One graph as its format holds it, with numbered nodes.
+
+    `node` and `edge` have the data of nodes and edges, dicts of name -> one value each, in any form
+    (a list, an array, a tensor, a dict by id), and `graph` those of the graph itself, lists of one
+    value. The values are None where the schema does not read the name.
+    """
+
+    index: int | str  # in the caller's list, or what the graph is called, for messages
+    names: Any  # the caller's own node ids, shape (n,), for messages
+    pairs: np.ndarray  # (m, 2): numbers of the nodes that edges join
+    # "edges", each undirected edge once; "arcs", directed; "either", undirected edges in one
+    # direction or in both; or "both", undirected if all are there in both directions.
+    kind: str
+    node: Mapping[str, Any] = field(default_factory=dict)
+    edge: Mapping[str, Any] = field(default_factory=dict)
+    graph: Mapping[str, Any] = field(default_factory=dict)
+    weights: Any = None  # of a format whose edges have weights without a name
+    is_simple: bool = False  # whether no two edges join the same nodes
+    name: str = ""  # of the graph; "" if it has none
+
+    def __post_init__(self) -> None:
+        if not len(self.names):
+            raise GraphError(self.index, " has no nodes: leave it out or give it a node")
+
+    def size(self, part: str) -> int:
+        """The number of nodes, of edges, or of graphs, which is 1; by "node", "edge", "graph"."""
+        return {"node": len(self.names), "edge": len(self.pairs), "graph": 1}[part]
+
+    def ids(self, part: str) -> Sequence[Any]:
+        """The ids of the nodes, the pairs of them that edges join, or the position of the graph."""
+        if part == "edge":
+            return [(self.names[u], self.names[v]) for u, v in self.pairs.tolist()]
+        return self.names if part == "node" else [self.index]
+
+
+def columns_of_graph(data: Mapping[str, Any], schema: GraphSchema) -> dict[str, list]:
+    """Columns from a dict of name -> value of a graph."""
+    named = names_in_schema(schema, "graph")
+    return flattened({x: [value] for x, value in data.items() if x not in NO_DATA or x in named})
+
+
+def flattened(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns without dicts: what these hold under "nodes" in "stats" is in "stats.nodes"."""
+    found: dict[str, Any] = {}
+    for name, values in columns.items():
+        are_dicts = {dict} <= set(map(type, values or ())) <= {dict, type(None)}
+        keys = dict.fromkeys(key for x in values if x for key in x) if are_dicts else {}
+        if not keys or not all(isinstance(key, str) for key in keys):  # others are ids
+            found[name] = values
+            continue
+        inner = {f"{name}.{key}": [(x or {}).get(key) for x in values] for key in keys}
+        found |= flattened(inner)
+    return found
+
+
+# -- ids of nodes ----------------------------------------------------------------------------------
+
+
+def pair_array(edges: Any) -> np.ndarray:
+    """Pairs of node numbers as an array (m, 2). If there are none, `edges` can have any shape."""
+    return np.array(edges, dtype=np.int64).reshape(-1, 2)
+
+
+def ends_of(index: int, edge: Any) -> tuple:
+    """The two node ids of an edge in a list.
+
+    Two letters, and the keys of a dict, are no edge. A set has two nodes, but no first one.
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph, for messages.
+    edge : object
+    """
+    if not isinstance(edge, str | bytes | Mapping | Set):
+        with contextlib.suppress(TypeError, ValueError):
+            u, v = edge
+            if u is not None and v is not None and is_label(u) and is_label(v):
+                return u, v
+    raise GraphError(index, f": the edge {edge!r} is not a pair (u, v) of node ids")
+
+
+def number_ends(index: int, names: Any, edges: list[tuple]) -> np.ndarray:
+    """Convert pairs of node ids to pairs of node numbers, shape (m, 2).
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph, for messages.
+    names : sequence
+        All node ids of the graph.
+    edges : list of tuple
+    """
+    number: dict[Any, int] = {}
+    for name in names:
+        if name is None or not is_label(name):
+            raise GraphError(
+                index, f" has the node id {name!r}: a node id must be hashable, and not None"
+            )
+        if name in number:
+            raise GraphError(index, f" lists the node {name!r} twice: list every node once")
+        number[name] = len(number)
+    for edge in edges:
+        for end in edge:
+            if end not in number:
+                raise GraphError(
+                    index,
+                    f", edge {edge!r}: {unknown_node(end, names)}: "
+                    "list the ids of all nodes in 'nodes', or leave the edge out",
+                )
+    return pair_array([(number[u], number[v]) for u, v in edges])
+
+
+def is_label(value: Any) -> bool:
+    """True for a value that can be a category or a node id: hashable, and not NaN or NaT."""
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return False  # a tensor is hashable, but equal tensors have different hashes
+    if type(value) is tuple:  # which is equal to itself, whatever it contains
+        return all(is_label(item) for item in value)
+    try:
+        hash(value)
+        return bool(value == value)  # NaN is not equal to itself
+    except (TypeError, ValueError):
+        return False
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def is_a(thing: Any, module: str, *names: str) -> bool:
+    """True if `thing` is an instance of one of some classes, whose package is not imported for it.
+
+    Parameters
+    ----------
+    thing : object
+    module : str
+        The module of the classes. An instance can only exist where it is loaded.
+    *names : str
+        The names of the classes.
+    """
+    loaded = sys.modules.get(module)
+    return loaded is not None and any(isinstance(thing, getattr(loaded, x, ())) for x in names)
+
+
+def plain(values: Any) -> Any:
+    """Convert a tensor (any device, with or without gradient) or sparse array to an array.
+
+    So are pandas' objects, whose rows are the values, and masked arrays, with None where they are
+    masked. Any other value is returned as it is.
+    """
+    if isinstance(values, list | tuple | float | int | str):  # most values of single nodes
+        return values
+    if sp.issparse(values):
+        return values.toarray()
+    if hasattr(values, "to_numpy"):  # iterating over a table would give the names of its columns
+        return values.to_numpy()
+    if isinstance(values, np.ma.MaskedArray):
+        is_masked, values = np.ma.getmaskarray(values), np.asarray(values.data)
+        return np.where(is_masked, None, values) if is_masked.any() else values
+    if not is_a(values, "torch", "Tensor"):
+        return values
+    values = values.detach().cpu().to_dense().resolve_conj()
+    # NumPy has no bfloat16.
+    return (values.double() if values.is_floating_point() else values).numpy()
+
+
+def as_floats(values: Any) -> np.ndarray:
+    """A copy of numbers in double precision.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If there is something that is no number, or that NumPy would make one without a word: it
+        drops the imaginary part of complex numbers, and has an integer for dates and for NaT.
+    """
+    array = np.asarray(plain(values))
+    if array.dtype.kind in "cmM":
+        raise TypeError(
+            "complex numbers, dates or times: make them numbers first, such as the real part and "
+            "the imaginary part, or days since an event"
+        )
+    return array.astype(float)
+
+
+def as_list(index: int, values: Any, key: str) -> list:
+    """The values of a dict's key as a list.
+
+    Iterators are refused, as reading would use them up, dicts, whose values would be lost, and
+    sets, which have no order.
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph, for messages.
+    values : object
+    key : str
+        Of the dict that is the graph, for messages.
+    """
+    values = plain(values)
+    if length(values) is None or isinstance(values, Mapping | Set):
+        raise GraphError(index, f": {key!r} is a {type(values).__name__}, give a list or an array")
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def length(values: Any) -> int | None:
+    """The number of values; None if they cannot be counted or are a single string, or bytes."""
+    if isinstance(values, str | bytes) or getattr(values, "ndim", 1) == 0:
+        return None
+    return len(values) if hasattr(values, "__len__") else None
+
+
+def longest(data: Mapping[str, Any], names: Collection[str]) -> int | None:
+    """The length of the longest of some columns; None if there is none, dicts by node apart."""
+    columns = [plain(data.get(name)) for name in names]
+    lengths = [length(values) for values in columns if not isinstance(values, Mapping)]
+    return max((n_values for n_values in lengths if n_values is not None), default=None)
+
+
+def is_missing(value: Any) -> bool:
+    """True for a missing value: None, NaN, NaT, a masked one, or pandas' NA."""
+    if value is None or isinstance(value, str):
+        return value is None
+    if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
+        return bool(value != value)
+    return value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")
+
+
+# -- for messages ----------------------------------------------------------------------------------
+
+
+def listed_ids(ids: Iterable[Any]) -> str:
+    """The first few of some ids, as Python writes them, and how many more there are."""
+    return listed(list(map(repr, ids)))
+
+
+def unknown_node(node: Any, names: Any) -> str:
+    """The statement that a node is not one of the graph's, with the ids that are.
+
+    Parameters
+    ----------
+    node : hashable
+    names : sequence
+        The ids of all nodes.
+    """
+    known = f"0 to {len(names) - 1}" if isinstance(names, range) else listed_ids(names)
+    return f"{node!r} is not among the {len(names)} nodes ({known})"

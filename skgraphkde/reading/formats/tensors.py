@@ -1,0 +1,218 @@
+"""Graphs of DGL and of PyTorch Geometric, whose data are tensors, and dicts of such -> Graph.
+
+Neither of the two is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from skgraphkde.core.graphs.arrays import offsets
+from skgraphkde.core.graphs.problems import GraphError
+from skgraphkde.core.graphs.schema import GraphSchema, conventional_names, names_in_schema
+from skgraphkde.reading.formats.common import (
+    Graph,
+    columns_of_graph,
+    is_a,
+    length,
+    longest,
+    pair_array,
+    plain,
+    unknown_node,
+)
+
+# Items of a Data that are no columns.
+_RESERVED = ("edge_index", "num_nodes", "y", "ptr", "batch", "train_mask", "val_mask", "test_mask")
+
+
+# -- DGL -------------------------------------------------------------------------------------------
+
+
+def read_dgl(index: int, graph: Any, _: GraphSchema) -> Graph:
+    """Read a graph, undirected if it holds each edge in both directions.
+
+    The types of a heterogeneous graph are the categories "node_type" and "edge_type".
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph in the caller's list.
+    graph : dgl.DGLGraph
+    _ : GraphSchema
+    """
+    if graph.batch_size > 1:
+        raise GraphError(
+            index, f" is a batch of {graph.batch_size} graphs: give dgl.unbatch(graph)"
+        )
+    if graph.is_homogeneous:
+        names, pairs = range(graph.num_nodes()), _stacked(graph.edges())
+        return Graph(index, names, pairs, "both", dict(graph.ndata), dict(graph.edata))
+    nodes = [(x, graph.num_nodes(x), dict(graph.nodes[x].data)) for x in graph.ntypes]
+    edges = {
+        relation: (_stacked(graph.edges(etype=relation)), dict(graph.edges[relation].data))
+        for relation in graph.canonical_etypes
+    }
+    return _join_types(index, nodes, edges)
+
+
+def _stacked(edges: Any) -> np.ndarray:
+    return pair_array(np.column_stack([plain(ends) for ends in edges]))
+
+
+# -- PyTorch Geometric -----------------------------------------------------------------------------
+
+
+def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
+    """Read a graph, undirected if it holds each edge in both directions.
+
+    A Data does not tell data of nodes from those of edges: what the schema names is read as it
+    says, and all else by its length and a name that begins with "edge_". So are dicts with an
+    "edge_index", as OGB has them. The types of a HeteroData are the categories "node_type" and
+    "edge_type".
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph in the caller's list.
+    graph : Data, HeteroData or mapping
+    schema : GraphSchema
+    """
+    if is_a(graph, "torch_geometric.data", "Batch"):
+        raise GraphError(
+            index, f" is a batch of {graph.num_graphs} graphs: give graph.to_data_list()"
+        )
+    if is_a(graph, "torch_geometric.data", "HeteroData"):
+        return _read_types(index, graph)
+    given = dict(graph) if isinstance(graph, Mapping) else graph.to_dict()
+    if given.get("edge_index") is None and "adj_t" in given:
+        raise GraphError(
+            index,
+            " has an adj_t and no edge_index: write data.edge_index = "
+            "torch_geometric.utils.to_edge_index(data.adj_t)[0].flip(0)",
+        )
+    pairs = _pairs(index, given.get("edge_index"))
+    data = {name: x for name, x in given.items() if name not in _RESERVED and x is not None}
+    of_nodes = [*conventional_names(schema, "node"), "node_feat"]
+    of_edges = {*names_in_schema(schema, "edge"), "edge_attr", "edge_type"}
+    of_graph = names_in_schema(schema, "graph")
+    n_nodes = None if "num_nodes" in given else longest(data, of_nodes)
+    if n_nodes is None and isinstance(graph, Mapping):
+        n_nodes = int(given.get("num_nodes") or pairs.max(initial=-1) + 1)
+    elif n_nodes is None:  # PyG guesses it from the largest id in an edge, and warns
+        n_nodes = int(graph.num_nodes)
+    _check_ends(index, pairs, (n_nodes, n_nodes))
+    nodes, edges, whole = {}, {}, {}
+    for name, x in data.items():
+        n_values, is_of_edges = length(plain(x)), name.startswith("edge_")
+        if name in of_nodes or (n_values == n_nodes and not is_of_edges):
+            nodes[name] = x
+        if name in of_edges or (n_values == len(pairs) and is_of_edges):
+            edges[name] = x
+        if name in of_graph or (n_values in (None, 1) and name not in {*nodes, *edges}):
+            whole[name] = _single(plain(x))
+    return Graph(
+        index, range(n_nodes), pairs, "both", nodes, edges, columns_of_graph(whole, schema)
+    )
+
+
+def _single(value: Any) -> Any:
+    """The value of a graph, which a tensor of one row, or of none, holds."""
+    if length(value) == 1:
+        return value[0]
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def _read_types(index: int, graph: Any) -> Graph:
+    counts = {kind: int(graph[kind].num_nodes or 0) for kind in graph.node_types}
+    edges = {}
+    for relation in graph.edge_types:
+        ends = _pairs(index, graph[relation].to_dict().get("edge_index"))
+        _check_ends(index, ends, (counts[relation[0]], counts[relation[2]]))
+        edges[relation] = ends, _data(graph[relation], len(ends))
+    return _join_types(index, [(x, n, _data(graph[x], n)) for x, n in counts.items()], edges)
+
+
+def _data(store: Any, n: int) -> dict[str, Any]:
+    """The columns that a type of nodes, or of edges, has."""
+    given = store.to_dict().items()
+    return {k: x for k, x in given if k not in _RESERVED and length(plain(x)) == n}
+
+
+def _pairs(index: int, edges: Any) -> np.ndarray:
+    edges = plain(edges)
+    if isinstance(edges, list | tuple):
+        edges = np.array(edges if len(set(map(len, edges))) == 1 else 0)
+    if (
+        edges is None
+        or edges.ndim != 2
+        or len(edges) != 2
+        or (edges.size and edges.dtype.kind not in "iu")
+    ):
+        raise GraphError(
+            index,
+            f" has {'no' if edges is None else 'a broken'} edge_index: give it "
+            "integers of shape (2, n_edges), or torch.empty((2, 0)) if it has no edges",
+        )
+    return pair_array(edges.T)
+
+
+def _check_ends(index: int, pairs: np.ndarray, n_nodes: tuple[int, int]) -> None:
+    """Refuse an edge from, or to, a node that is not there; other packages do so themselves."""
+    outside = (pairs < 0) | (pairs >= n_nodes)
+    if outside.any():
+        k, end = np.argwhere(outside)[0]
+        node = unknown_node(int(pairs[k, end]), range(n_nodes[end]))
+        raise GraphError(
+            index,
+            f", edge {tuple(pairs[k].tolist())}: {node}: raise the number of nodes or leave the "
+            "edge out",
+        )
+
+
+# -- heterogeneous graphs --------------------------------------------------------------------------
+
+# A type, how many nodes or edges are of it, and their data by name.
+OfType = tuple[str, int, dict[str, Any]]
+
+
+def _join_types(
+    index: int, nodes: list[OfType], edges: dict[tuple[str, str, str], tuple[np.ndarray, dict]]
+) -> Graph:
+    """One graph of all nodes and edges, whose types are "node_type" and "edge_type".
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph.
+    nodes : list of (str, int, dict)
+        Each type, its number of nodes, and their data.
+    edges : dict
+        From (type of the source, type of the edge, type of the target) to pairs of numbers of nodes
+        in their types, shape (m, 2), and the data of these edges.
+    """
+    counts = [n for _, n, _ in nodes]
+    first = dict(zip((kind for kind, *_ in nodes), offsets(counts)[:-1], strict=True))
+    pairs = [ends + np.array([first[u], first[v]]) for (u, _, v), (ends, _) in edges.items()]
+    of_edges = [(kind, len(ends), data) for (_, kind, _), (ends, data) in edges.items()]
+    return Graph(
+        index,
+        range(sum(counts)),
+        np.concatenate([pair_array([]), *pairs]),
+        "both",
+        _joined_columns(nodes, "node_type"),
+        _joined_columns(of_edges, "edge_type"),
+    )
+
+
+def _joined_columns(types: list[OfType], type_name: str) -> dict[str, list]:
+    """The data of all types, end to end, None where a type has no such, and the types."""
+    columns: dict[str, list] = {type_name: []}
+    for name in dict.fromkeys(name for *_, data in types for name in data):
+        columns[name] = []
+        for _, n, data in types:
+            columns[name] += list(plain(data[name])) if name in data else [None] * n
+    columns[type_name] = [kind for kind, n, _ in types for _ in range(n)]
+    return columns

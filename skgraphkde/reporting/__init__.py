@@ -1,5 +1,0 @@
-"""A page to look at: a fitted detector and graphs -> one HTML file that opens without a network."""
-
-from skgraphkde.reporting.page import report
-
-__all__ = ["report"]
