@@ -96,7 +96,8 @@ def change(**parameters):
 def transform(kinds, labels="CNO", n_attributes=2):
     """Features of graphs with other data than fit has seen."""
     graphs = random_graphs(3, labels=labels, n_attributes=n_attributes)
-    return NodeFeatures(kinds).fit(random_graphs(3, n_attributes=2)).transform(graphs)
+    known = read_graphs(random_graphs(3, n_attributes=2))
+    return NodeFeatures(kinds).fit(known).transform(read_graphs(graphs))
 
 
 def monitor(rate, detector=COUNT):
@@ -163,12 +164,12 @@ VALUE_ERRORS = [
     ("the name", lambda: build(views=[("a__b", Novelty()), "density"]).validate()),
     (r"code must be 'text' or 'released'\. Got 'mine'", lambda: LGKDE.published(code="mine")),
     # features
-    ("non-empty selection", lambda: NodeFeatures(("label", "size")).fit(TRAIN)),
-    ("non-empty selection", lambda: NodeFeatures(()).fit(TRAIN)),
+    ("non-empty selection", lambda: NodeFeatures(("label", "size")).fit(read_graphs(TRAIN))),
+    ("non-empty selection", lambda: NodeFeatures(()).fit(read_graphs(TRAIN))),
     ("non-empty selection", lambda: build(features=NodeFeatures(())).fit(TRAIN)),
-    ("must be a str among", lambda: NodeFeatures("all").fit(TRAIN)),
+    ("must be a str among", lambda: NodeFeatures("all").fit(read_graphs(TRAIN))),
     ("must be a str among", lambda: build(features=NodeFeatures("all")).fit(TRAIN)),
-    (NO_X, lambda: NodeFeatures(("attribute",)).fit(TRAIN)),
+    (NO_X, lambda: NodeFeatures(("attribute",)).fit(read_graphs(TRAIN))),
     (NO_X, lambda: build(features=NodeFeatures(("attribute",))).fit(TRAIN)),
     ("fit saw node labels; these graphs have none", lambda: transform("auto", labels="")),
     ("2 node attributes; these graphs have 3", lambda: transform("auto", n_attributes=3)),

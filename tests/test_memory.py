@@ -64,7 +64,7 @@ def test_projected_labels_keep_the_distances_of_standardized_columns():
     rng.shuffle(values)
     labels = values.reshape(100, 20).tolist()
     graphs = [with_data(nx.empty_graph(20), {"label": of_graph}) for of_graph in labels]
-    X = NodeFeatures(("label",)).fit(graphs).transform(graphs).attributes
+    X = NodeFeatures(("label",)).fit(read_graphs(graphs)).transform(read_graphs(graphs)).attributes
     weights = np.sqrt(len(values) / (600 * np.bincount(values)))[values]
     np.testing.assert_allclose((X**2).sum(1), weights**2)  # the mean is 1, as of one-hot rows
     assert (X**2).sum(1).mean() == pytest.approx(1)

@@ -293,7 +293,9 @@ def test_a_file_calls_no_method(fitted, path):
         }
         keys = state["content"]["detector"]["content"]["key_types"]["content"]
         keys.append(keys[0])
-    with pytest.raises(InvalidFileError, match=r"contains skgraphkde\.features\..*\.validate"):
+    with pytest.raises(
+        InvalidFileError, match=r"contains skgraphkde\.core\.points\.features\..*\.validate"
+    ):
         skgraphkde.load(path)
 
 

@@ -73,6 +73,8 @@ class Commands(click.Group):
         close = difflib.get_close_matches(name, error.possibilities or (), cutoff=CLOSE)
         is_of_fit = any(name in (*x.opts, *x.secondary_opts) for x in fit.params)
         message = f"No such option {name!r}, but `fit` has it: the model file keeps that."
+        if error.ctx is not None and error.ctx.info_name == "find":  # which reads no model file
+            message = f"No such option {name!r}, but `fit` has it: use `fit`, and then `report`."
         return click.NoSuchOption(name, message if is_of_fit else None, close, error.ctx)
 
 

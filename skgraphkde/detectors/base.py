@@ -33,7 +33,7 @@ from skgraphkde.core.scoring.calibration import (
 from skgraphkde.core.specification import Specification
 from skgraphkde.detectors.checks import check_arrays
 from skgraphkde.detectors.processes import in_parallel
-from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
+from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, checked_verdicts
 from skgraphkde.reading.readers import read_graphs
 from skgraphkde.reading.selection import (
     align_to_schema,
@@ -51,6 +51,13 @@ class _Counted(NamedTuple):
     normal: np.ndarray  # indices of all but confirmed anomalies
     distinct: np.ndarray  # indices of those that represent them: all of them, or one of all copies
     inverse: np.ndarray  # index in `distinct` of the graph that represents each normal graph
+
+
+class Judged(NamedTuple):
+    """Graphs of a fit on which somebody gave a verdict."""
+
+    anomalies: GraphBatch
+    normal: GraphBatch
 
 
 class BaseGraphDetector(OutlierMixin, Specification):
@@ -174,6 +181,12 @@ class BaseGraphDetector(OutlierMixin, Specification):
         """
         raise NotImplementedError(f"{type(self).__name__} has no method _fit_batch(graphs, rng)")
 
+    def _fit_judged(
+        self, graphs: GraphBatch, judged: Judged, rng: np.random.RandomState
+    ) -> np.ndarray | None:
+        """Fit to graphs, and to those with verdicts, which :meth:`_fit_batch` does not get."""
+        return self._fit_batch(graphs, rng)
+
     def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
         """Score graphs: one number per graph, higher for normal, independent of other graphs."""
         raise NotImplementedError(f"{type(self).__name__} has no method _score_batch(graphs)")
@@ -213,12 +226,12 @@ class BaseGraphDetector(OutlierMixin, Specification):
 
     # -- fit ---------------------------------------------------------------------------------------
 
-    def fit(self, graphs: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the detector to normal graphs.
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
             Training graphs, at least 2, see :func:`skgraphkde.read_graphs`.
         y : array-like of shape (n_graphs,), default=None
             Ignored, with a warning if it has values other than 1 and -1.
@@ -230,15 +243,15 @@ class BaseGraphDetector(OutlierMixin, Specification):
         Raises
         ------
         TypeError
-            If `graphs` is not a sequence of graphs.
+            If `X` is not a sequence of graphs.
         ValueError
             If a graph or a parameter is invalid. A detector that was fitted before is unchanged.
         """
         warn_of_target(y)
-        self._fit(graphs)
+        self._fit(X)
         return self
 
-    def partial_fit(self, graphs: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Fit again, to the training graphs and to more normal graphs.
 
         If the detector is not fitted, it is fitted to the graphs. What the first fit read of its
@@ -246,7 +259,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
             Normal graphs, at least one.
         y : None
             Ignored.
@@ -270,17 +283,17 @@ class BaseGraphDetector(OutlierMixin, Specification):
         80
         """
         if not hasattr(self, "training_graphs_"):
-            return self.fit(graphs)
-        batch = self.read(graphs)
+            return self.fit(X)
+        batch = self.read(X)
         self._refit(batch, np.append(self.verdicts_, np.full(len(batch), UNKNOWN)))
         return self
 
-    def _fit(self, graphs: Any, verdicts: Any = None) -> None:
+    def _fit(self, X: Any, verdicts: Any = None) -> None:
         """Read graphs, and fit to all but confirmed anomalies."""
         self.validate()
         schema = self.given_schema
         with stage("Reading", self.verbose):
-            batch = read_graphs(graphs, schema=schema)
+            batch = read_graphs(X, schema=schema)
         counted = self._counted(batch, verdicts)
         self._fit_read(drop_id_columns(batch, schema, counted.distinct), counted)
 
@@ -317,12 +330,14 @@ class BaseGraphDetector(OutlierMixin, Specification):
         with stage(f"Fitting {len(batch)} graphs", self.verbose):
             fitted._fit_and_calibrate(batch, counted)
         fitted.calibration_.warn_if_few()
+        ignored = unread_attributes(self.given_schema, batch.schema.ignored)
+        parts = dict.fromkeys(x.part for x in ignored)
+        none = " and ".join(f"{part}_categories=None and {part}_numbers=None" for part in parts)
         _warn_ignored(
-            unread_attributes(self.given_schema, batch.schema.ignored),
+            ignored,
             batch.schema.n_self_loops,
             "name them in schema=GraphSchema(...) to use them; to silence this warning, list the "
-            "attributes to use there, or None for none, such as graph_categories=None and "
-            "graph_numbers=None",
+            f"attributes to use there, or None for none, such as {none}",
         )
         fitted._freeze()
         self.__dict__ = fitted.__dict__
@@ -331,17 +346,18 @@ class BaseGraphDetector(OutlierMixin, Specification):
         """Set the fitted attributes."""
         self.schema_, self.training_graphs_ = batch.schema, batch
         self.verdicts_ = counted.verdicts
+        judged = Judged(batch[counted.verdicts == ANOMALY], batch[counted.verdicts == NORMAL])
         calibration, rng = self._calibration, check_random_state(self.random_state)
         share = None if self.contamination == "auto" else float(self.contamination)
         if isinstance(calibration, Split):
             held_out, training = calibration.split(len(counted.distinct), share, rng)
-            self._fit_batch(batch[counted.distinct[training]], rng)
+            self._fit_judged(batch[counted.distinct[training]], judged, rng)
             # All copies: a held-out graph with many copies is as frequent among new graphs.
             index = counted.normal[np.isin(counted.inverse, held_out)]
             self._check_batch(batch[index])
             scores = self._checked_scores(batch[index])
         else:
-            scores, index = self._own_scores(batch, counted.distinct, rng), counted.distinct
+            scores, index = self._own_scores(batch, counted.distinct, judged, rng), counted.distinct
         self.calibration_ = FittedCalibration(
             finite(scores), index, share, is_comparable=calibration is not None
         )
@@ -351,11 +367,15 @@ class BaseGraphDetector(OutlierMixin, Specification):
             self.training_scores_ = self._scores_of_all(batch)
 
     def _own_scores(
-        self, batch: GraphBatch, distinct: np.ndarray, rng: np.random.RandomState
+        self,
+        batch: GraphBatch,
+        distinct: np.ndarray,
+        judged: Judged,
+        rng: np.random.RandomState,
     ) -> np.ndarray:
         """Fit to the graphs that count, and score each by the others; with "train", by all."""
         graphs = batch[distinct] if len(distinct) < len(batch) else batch
-        scores = self._fit_batch(graphs, rng)
+        scores = self._fit_judged(graphs, judged, rng)
         if self._calibration is None:
             return self._checked_scores(graphs)
         if scores is None or np.shape(scores) != (len(graphs),):
@@ -398,12 +418,12 @@ class BaseGraphDetector(OutlierMixin, Specification):
 
     # -- score -------------------------------------------------------------------------------------
 
-    def score_samples(self, graphs: Any) -> np.ndarray:
+    def score_samples(self, X: Any) -> np.ndarray:
         """Score each graph.
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
 
         Returns
         -------
@@ -412,7 +432,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
             graph is scored like a new one, with itself among the graphs that were fitted, and a
             warning says so if there are several; `calibration_scores_` has leave-one-out scores.
         """
-        batch = self.read(graphs)
+        batch = self.read(X)
         self.warn_if_given_again(batch)
         with stage(f"Scoring {len(batch)} graphs", self.verbose):
             scores = in_parallel(self._checked_scores, batch, self.n_jobs)
@@ -451,40 +471,40 @@ class BaseGraphDetector(OutlierMixin, Specification):
             )
         return scores
 
-    def decision_function(self, graphs: Any) -> np.ndarray:
-        """Score each graph relative to the threshold: ``score_samples(graphs) - offset_``.
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Score each graph relative to the threshold: ``score_samples(X) - offset_``.
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
 
         Returns
         -------
         ndarray of shape (n_graphs,)
             Negative for anomalies.
         """
-        return self.score_samples(graphs) - self.offset_
+        return self.score_samples(X) - self.offset_
 
-    def predict(self, graphs: Any) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """Classify each graph as normal or anomalous.
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
 
         Returns
         -------
         ndarray of shape (n_graphs,), int
             1 for a normal graph, -1 for an anomaly.
         """
-        return np.where(self.decision_function(graphs) < 0, -1, 1)
+        return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def fit_predict(self, graphs: Any, y: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit, and classify the training graphs.
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
             Training graphs, at least 2.
         y : None
             Ignored.
@@ -493,15 +513,15 @@ class BaseGraphDetector(OutlierMixin, Specification):
         -------
         ndarray of shape (n_graphs,), int
             1 for a normal graph, -1 for an anomaly. With ``calibration="loo"`` each graph is
-            compared with the others; ``fit(graphs).predict(graphs)`` would include each graph in
+            compared with the others; ``fit(X).predict(X)`` would include each graph in
             its own reference set.
         """
-        self.fit(graphs, y)
+        self.fit(X, y)
         if isinstance(self._calibration, Split):
-            return self.predict(graphs)
+            return self.predict(X)
         return np.where(self.training_scores_ < self.offset_, -1, 1)
 
-    def p_values(self, graphs: Any) -> np.ndarray:
+    def p_values(self, X: Any) -> np.ndarray:
         """Conformal p-value of each graph, small for anomalies.
 
         A p-value estimates the share of normal graphs that score as low as the graph. It does not
@@ -509,7 +529,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
             Not those of `fit`.
 
         Returns
@@ -550,16 +570,16 @@ class BaseGraphDetector(OutlierMixin, Specification):
                 "scores are not comparable with those of new graphs: use calibration='split', or "
                 "'loo'"
             )
-        return self.calibration_.p_values(self.score_samples(graphs))
+        return self.calibration_.p_values(self.score_samples(X))
 
-    def select(self, graphs: Any, alpha: float = 0.1) -> np.ndarray:
+    def select(self, X: Any, alpha: float = 0.1) -> np.ndarray:
         """Select anomalies with a bounded false discovery rate.
 
         The method applies the procedure of Benjamini and Hochberg (1995) to :meth:`p_values`.
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
             Not those of `fit`. The selection of a graph depends on the number of graphs and on the
             p-values of the others.
         alpha : float, default=0.1
@@ -583,14 +603,14 @@ class BaseGraphDetector(OutlierMixin, Specification):
         about m / (alpha k).
         """
         check_alpha(alpha)  # before scoring, which takes time
-        return discoveries(self.p_values(graphs), alpha, len(self.calibration_scores_))
+        return discoveries(self.p_values(X), alpha, len(self.calibration_scores_))
 
-    def read(self, graphs: Any) -> GraphBatch:
+    def read(self, X: Any) -> GraphBatch:
         """Read graphs with the schema of the fitted detector, as all its methods do.
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
 
         Returns
         -------
@@ -603,7 +623,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         """
         check_is_fitted(self)
         with stage("Reading", self.verbose):
-            batch = align_to_schema(read_graphs(graphs, schema=self.schema_), self.schema_)
+            batch = align_to_schema(read_graphs(X, schema=self.schema_), self.schema_)
         self._check_batch(batch)
         if self.schema_.missing == "indicate":
             warn_of_lacking(batch, self.training_graphs_)

@@ -100,6 +100,7 @@ def _(x: Any, n: int) -> Iterator[Expected]:
     n_entries = len(x.data)
     yield Expected("indptr", x.indptr, (x.shape[0] + 1,), 0, n_entries, WHOLE)
     yield Expected("indptr", np.diff(x.indptr), (x.shape[0],), 0, n_entries, WHOLE)
+    yield Expected("indptr", x.indptr[-1:] - n_entries, (1,), 0, 0)
     yield Expected("indices", x.indices, (n_entries,), 0, x.shape[1] - 1, WHOLE)
     yield Expected("data", x.data, (n_entries,))
     x.check_format(full_check=True)
@@ -145,7 +146,8 @@ def _(x: GraphModel, n: int) -> Iterator[Expected]:
     n_views, n_known = x.training_scores.shape
     n_references = len(x.references)
     yield Expected("training_scores", x.training_scores, (len(x.views), min(n_known, n)))
-    yield Expected("view_weights", x.view_weights, (n_views,))
+    yield Expected("view_weights", x.view_weights, (n_views,), 0)
+    yield Expected("view_weights", np.array(x.view_weights.sum()), (), np.finfo(float).tiny)
     yield Expected("reference_index", x.reference_index, (n_references,), 0, n_known - 1, WHOLE)
     yield Expected("reference_index", np.diff(x.reference_index), (n_references - 1,), 1)
     if x.learned_weights is not None:
@@ -182,7 +184,7 @@ def _(x: Embedding, n: int) -> Iterator[Expected]:
 
 @expected.register
 def _(x: LogPValues, n: int) -> Iterator[Expected]:
-    yield Expected("_sorted", x._sorted, np.shape(x.scores))
+    yield Expected("_sorted", x._sorted - np.sort(x.scores), np.shape(x.scores), 0, 0)
     yield Expected("tail", np.array([x._scale, x._tail, x._first]), (3,))
 
 
@@ -191,6 +193,8 @@ def _(x: Density, n: int) -> Iterator[Expected]:
     if hasattr(x, "logits_"):  # not so as a parameter of the detector
         yield Expected("bandwidths_", x.bandwidths_, (len(x.logits_),), 0)
         yield Expected("logits_", x.logits_, (len(x.bandwidths_),))
+        if x.size_bandwidths_ is not None:
+            yield Expected("size_bandwidths_", x.size_bandwidths_, (2,), np.finfo(float).tiny)
 
 
 @expected.register
@@ -207,6 +211,9 @@ def _(x: ReferenceTable, n: int) -> Iterator[Expected]:
     yield Expected("owners", x.owners, shape, -2, n - 1, WHOLE)
     yield Expected("counts", x.counts, shape, 1, kinds=WHOLE)
     yield Expected("n_graphs", x.n_graphs, shape, 1, n, WHOLE)
+    yield Expected("counts less n_graphs", x.counts - x.n_graphs, shape, 0)
+    is_of_one = (x.owners >= 0) == (x.n_graphs == 1)
+    yield Expected("owners of n_graphs", is_of_one, shape, 1, 1, BOOL)
 
 
 @expected.register

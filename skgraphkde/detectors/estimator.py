@@ -18,7 +18,7 @@ from skgraphkde._utils import warn
 from skgraphkde.core.distances.mmd import MMD
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import kinds_of
-from skgraphkde.core.graphs.schema import KINDS_OF
+from skgraphkde.core.graphs.schema import KINDS_OF, FittedSchema
 from skgraphkde.core.points.features import NodeFeatures
 from skgraphkde.core.points.propagation import Encoder, Propagation
 from skgraphkde.core.scoring.groups import find_groups
@@ -34,8 +34,8 @@ from skgraphkde.core.views import (
     View,
 )
 from skgraphkde.core.views.embedding import Embedding
-from skgraphkde.detectors.base import BaseGraphDetector, warn_of_target
-from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, checked_verdicts
+from skgraphkde.detectors.base import BaseGraphDetector, Judged, warn_of_target
+from skgraphkde.detectors.verdicts import UNKNOWN, checked_verdicts
 
 __all__ = ["GraphKDEDetector"]
 
@@ -307,12 +307,12 @@ class GraphKDEDetector(
 
     # -- fit ---------------------------------------------------------------------------------------
 
-    def fit(self, graphs: Any, y: Any = None, *, verdicts: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, verdicts: Any = None) -> Self:
         """Fit the detector to normal graphs, and to what people know of them.
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
             Training graphs, at least 2, see :func:`skgraphkde.read_graphs`.
         y : array-like of shape (n_graphs,), default=None
             Ignored, with a warning if it has values other than 1 and -1.
@@ -329,13 +329,13 @@ class GraphKDEDetector(
         Raises
         ------
         TypeError
-            If `graphs` is not a sequence of graphs.
+            If `X` is not a sequence of graphs.
         ValueError
             If a graph, a verdict or a parameter is invalid. A detector that was fitted before is
             unchanged.
         """
         warn_of_target(y)
-        self._fit(graphs, verdicts)
+        self._fit(X, verdicts)
         return self
 
     @property
@@ -398,7 +398,7 @@ class GraphKDEDetector(
                 "calibration='loo', or give graphs"
             )
 
-    def learn(self, graphs: Any, verdicts: Any) -> Self:
+    def learn(self, X: Any, verdicts: Any) -> Self:
         """Fit again, with verdicts of people on some graphs.
 
         The training graphs, their verdicts, and these graphs are fitted together. A later verdict
@@ -407,7 +407,7 @@ class GraphKDEDetector(
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
         verdicts : array-like of shape (n_graphs,)
             -1 or "anomaly" for an anomaly, 1 or "normal" for a normal graph. 0 or None changes
             nothing.
@@ -434,7 +434,7 @@ class GraphKDEDetector(
         >>> before < after  # of 53
         True
         """
-        batch = self.read(graphs)
+        batch = self.read(X)
         new_verdicts = checked_verdicts(verdicts, batch)
         of_known, of_batch = kinds_of(self.training_graphs_, batch)
         known_verdicts = self.verdicts_.copy()
@@ -445,16 +445,17 @@ class GraphKDEDetector(
         self._refit(batch[added], np.append(known_verdicts, new_verdicts[added]))
         return self
 
-    def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
+    def _fit_judged(
+        self, graphs: GraphBatch, judged: Judged, rng: np.random.RandomState
+    ) -> np.ndarray:
         views = self._views()
         if isinstance(self.views, str):
             views = [view for view in views if view.applies_to(graphs)]
-        self._check_graph_data(views)
-        anomalies, normal = (self.training_graphs_[self.verdicts_ == x] for x in (ANOMALY, NORMAL))
-        judged = np.zeros(len(graphs), dtype=bool)
-        if len(anomalies) and len(normal):
-            of_graphs, of_normal = kinds_of(graphs, normal)
-            judged = np.isin(of_graphs, of_normal)
+        self._check_graph_data(views, graphs.schema)
+        is_normal = np.zeros(len(graphs), dtype=bool)
+        if len(judged.anomalies) and len(judged.normal):
+            of_graphs, of_normal = kinds_of(graphs, judged.normal)
+            is_normal = np.isin(of_graphs, of_normal)
         self.model_ = fit_model(
             graphs,
             clone(self._features()),
@@ -462,8 +463,8 @@ class GraphKDEDetector(
             views,
             train=self._trainer(rng),
             max_references=self.max_references,
-            anomalies=anomalies if len(anomalies) else None,
-            judged=judged,
+            anomalies=judged.anomalies if len(judged.anomalies) else None,
+            judged=is_normal,
             rng=rng,
         )
         return self.model_.leave_one_out()
@@ -484,17 +485,20 @@ class GraphKDEDetector(
         """Make the function that trains encoder and densities in place; None trains nothing."""
         return None
 
-    def _check_graph_data(self, views: list[View]) -> None:
+    def _check_graph_data(self, views: list[View], schema: FittedSchema) -> None:
         """Refuse data of graphs as a whole that the schema names, if no view looks at them."""
         for kind in KINDS_OF["graph"]:
-            names = self.schema_.names(kind)
+            names = schema.names(kind)
             if not names or any(kind in view.graph_data for view in views):
                 continue
             readers = " or ".join(repr(x) for x, view in VIEWS.items() if kind in view.graph_data)
+            remedy = f"add {readers} to views"
+            if "views" not in self.get_params(deep=False):  # as in LGKDE
+                remedy = "use GraphKDEDetector, which has others"
             text = (
                 f"{kind} {listed(list(map(repr, names)))} would count for nothing, as none of the "
-                f"views {', '.join(view.name for view in views)} reads them: add {readers} to "
-                f"views, or name no {kind}"
+                f"views {', '.join(view.name for view in views)} reads them: {remedy}, or name no "
+                f"{kind}"
             )
             if not isinstance(self.schema, str) and not self.schema.is_all(kind):
                 raise ValueError(text)
@@ -508,24 +512,24 @@ class GraphKDEDetector(
     def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
         return self.model_.scores(graphs)
 
-    def pairwise_distances(self, graphs: Any, other: Any = None) -> np.ndarray:
+    def pairwise_distances(self, X: Any, other: Any = None) -> np.ndarray:
         """Distances between graphs under the distance of the first density.
 
         The size kernel is not part of the distance.
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
         other : sequence of graphs, or GraphBatch, default=None
-            None means `graphs`.
+            None means `X`.
 
         Returns
         -------
-        ndarray of shape (len(graphs), len(other))
+        ndarray of shape (len(X), len(other))
             A metric if the distance is the biased MMD. Negative estimates of a squared distance
             count as 0.
         """
-        batch = self.read(graphs)
+        batch = self.read(X)
         if other is not None:
             return self.model_.distances(batch, self.read(other))
         D = self.model_.distances(batch, batch)
@@ -533,12 +537,12 @@ class GraphKDEDetector(
         np.fill_diagonal(D, 0)
         return D
 
-    def transform(self, graphs: Any) -> np.ndarray:
+    def transform(self, X: Any) -> np.ndarray:
         """Embed each graph as the mean of its node embeddings.
 
         Parameters
         ----------
-        graphs : sequence of graphs, or GraphBatch
+        X : sequence of graphs, or GraphBatch
 
         Returns
         -------
@@ -548,7 +552,7 @@ class GraphKDEDetector(
             features times ``n_layers + 1`` of a Propagation. ``set_output(transform="pandas")``
             names the columns.
         """
-        return self.model_.embeddings(self.read(graphs))
+        return self.model_.embeddings(self.read(X))
 
     @property
     def _n_features_out(self) -> int:

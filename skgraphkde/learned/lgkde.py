@@ -8,10 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde._messages import listed
 from skgraphkde._utils import warn
 from skgraphkde.core.distances.mmd import FIVE_DECADES, MMD
 from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.problems import IgnoredWarning
+from skgraphkde.core.graphs.schema import FittedSchema
 from skgraphkde.core.points.features import NodeFeatures
 from skgraphkde.core.points.propagation import Encoder
 from skgraphkde.core.points.twins import Twins, swap_features
@@ -21,7 +25,7 @@ from skgraphkde.core.views.base import View
 from skgraphkde.core.views.density import Density
 from skgraphkde.core.views.embedding import Embedding
 from skgraphkde.core.views.kernels import KDE
-from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.base import BaseGraphDetector, Judged
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.learned.gcn import GCN
 from skgraphkde.learned.gpu import TorchMMD, find_device
@@ -180,7 +184,7 @@ class LGKDE(GraphKDEDetector):
         "max_iter": [at_least(1, Integral)],
         "batch_size": [at_least(2, Integral), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "weights_learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "weights_learning_rate": [Interval(Real, 0, 100, closed="right")],
         "schedule": [StrOptions({"constant", "cosine"})],
         "weight_decay": [at_least(0, Real)],
         "early_stopping": ["boolean"],
@@ -382,23 +386,53 @@ class LGKDE(GraphKDEDetector):
 
     def _trainer(self, rng: np.random.RandomState) -> Callable[[Embedding, GraphBatch], None]:
         def train_model(embedding: Embedding, graphs: GraphBatch) -> None:
+            if embedding.features is not None:
+                self._check_numbers(embedding.features, graphs.schema)
             self.history_ = train(self, self._twins, embedding, graphs, rng)
 
         return train_model
+
+    def _check_numbers(self, features: NodeFeatures, schema: FittedSchema) -> None:
+        """Refuse numbers of nodes and edges that the schema names, if no node feature has them."""
+        used = set(features.kinds_)
+        unused = []
+        if schema.node_numbers and not used & {"attribute", "raw_attribute"}:
+            unused.append(("node_numbers", "attribute"))
+        if schema.edge_numbers and "edge" not in used:
+            unused.append(("edge_numbers", "edge"))
+        for kind, feature in unused:
+            kinds = (*(x for x in features.kinds_ if x != "constant"), feature)
+            names = listed(list(map(repr, schema.names(kind))))
+            text = (
+                f"{kind} {names} would count for nothing, as the node features are "
+                f"{' and '.join(features.kinds_)}: give features=NodeFeatures({kinds}), or name "
+                f"no {kind}"
+            )
+            if self.given_schema is not None and self.given_schema.named(kind):
+                raise ValueError(text)
+            if self.features == "given":
+                warn(text, IgnoredWarning)
 
     @property
     def _twins(self) -> Twins:
         energies = None if self.energies is None else tuple(self.energies)
         return Twins(self.swap, energies, self.self_loops, self.p_pert)
 
-    def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
+    def _fit_judged(
+        self, graphs: GraphBatch, judged: Judged, rng: np.random.RandomState
+    ) -> np.ndarray:
         if self.calibration == "train":
             warn(
                 "calibration='train' places the threshold by densities that contain the graph's "
                 "own kernel: at contamination 0.1, expect 50 to 99% of new normal graphs to be "
                 "flagged. calibration='loo' holds the 10%"
             )
-        scores = super()._fit_batch(graphs, rng)
+        scores = super()._fit_judged(graphs, judged, rng)
+        if self.history_["copies"][-1] == 1:
+            warn(
+                "every twin equals its graph, so that nothing is learned: graphs without edges, or "
+                "with nothing to swap, have no others. Use GraphKDEDetector"
+            )
         self.twin_seed_ = int(rng.randint(2**31))
         return scores
 
@@ -426,6 +460,7 @@ class LGKDE(GraphKDEDetector):
 
     @property
     def _density(self) -> Any:
+        check_is_fitted(self)
         return self.model_.views[0]
 
     def twins(self, X: Any) -> list[GraphBatch]:
@@ -442,6 +477,7 @@ class LGKDE(GraphKDEDetector):
             the graphs, with the data of nodes of the graphs. The features that training swaps are
             not swapped. ``[swapped]`` if `energies` is None: the data of edges are swapped.
         """
+        self.validate()
         return self._twins.structural(self.read(X), np.random.RandomState(self.twin_seed_))
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -460,8 +496,11 @@ class LGKDE(GraphKDEDetector):
         Returns
         -------
         float
-            Mean of (f(graph) - f(twin)) / (f(graph) + f(twin)), with f the density, in [-1, 1].
+            Mean of (f(graph) - f(twin)) / (f(graph) + f(twin)), with f the density, in [-1, 1]. The
+            twins are those of the parameters, so it compares no values of `swap`, `energies`,
+            `self_loops`, `p_pert` or `features`, and very short bandwidths have a high one.
         """
+        self.validate()
         batch = self.read(X)
         rng = np.random.RandomState(self.twin_seed_)
         carried = Embedding(None, self.encoder_, [self._density])

@@ -145,8 +145,12 @@ class Trainer:
         self.references = training_graphs[:n_references]
         self.held_out_graphs = graphs[self.held_out]
         self.held_out_twins = self._draw_all_twins(self.held_out)
+        # Adam makes a step of each gradient, also of one that is rounding alone in float32.
+        dtype = torch.float32 if self.learns_encoder else torch.float64
         self.logits = nn.ParameterList(
-            nn.Parameter(torch.zeros(len(x.bandwidths_)), requires_grad=x.logits_ is None)
+            nn.Parameter(
+                torch.zeros(len(x.bandwidths_), dtype=dtype), requires_grad=x.logits_ is None
+            )
             for x in embedding.densities
         )
         groups = [{"params": self.logits.parameters(), "lr": options.weights_learning_rate}]
@@ -155,7 +159,7 @@ class Trainer:
             parts["encoder"] = self.encoder
             of_encoder = self.encoder.parameters()
             groups.append({"params": of_encoder, "lr": options.learning_rate})
-        self.weights = nn.ModuleDict(parts).to(self.device)
+        self.weights = nn.ModuleDict(parts).to(self.device if self.learns_encoder else "cpu")
         # Adam skips weights without a gradient.
         self.optimizer = torch.optim.Adam(groups, weight_decay=options.weight_decay)
         n_batches = len(_split(self.trained_on, options.batch_size)) if self.learns_encoder else 1
@@ -282,7 +286,7 @@ class Trainer:
     ) -> torch.Tensor:
         """Loss of log densities of graphs, and of all their twins that are no copies."""
         pairs = np.flatnonzero(~is_copy) if not is_copy.all() else np.arange(len(is_copy))
-        graph = torch.as_tensor(pairs % of_graphs.shape[1], device=self.device)
+        graph = torch.as_tensor(pairs % of_graphs.shape[1], device=of_graphs.device)
         loss = self.contrast(of_graphs[:, graph], of_twins[:, torch.as_tensor(pairs).to(graph)])
         if self.options.loss == "damped":
             for logits in self.logits:
@@ -303,15 +307,19 @@ class Trainer:
     def _compute_distances(self) -> None:
         """Log densities of all graphs and their twins by bandwidth, which no epoch changes."""
         known = self._adapt()
-        self.fixed = {}
         twins = self._draw_all_twins(self.trained_on)
         own = None
         if self.options.leave_one_out:
             own = torch.eye(len(self.trained_on), dtype=torch.bool, device=self.device)
-        self.fixed["trained on"] = self._fixed(self.references, twins, known, own)
+        self.fixed = {"trained on": self._fixed(self.references, twins, known, own)}
         if len(self.held_out):
             parts = self.held_out_graphs, self.held_out_twins
             self.fixed["held out"] = self._fixed(*parts, known, None)
+        for part, (of_graphs, of_twins, is_copy) in self.fixed.items():
+            of_graphs, of_twins = (
+                [x.to("cpu", torch.float64) for x in of_both] for of_both in (of_graphs, of_twins)
+            )
+            self.fixed[part] = of_graphs, of_twins, is_copy
 
     def _fixed(
         self, graphs: GraphBatch, twins: GraphBatch, known: list[Any], own: torch.Tensor | None

@@ -232,7 +232,7 @@ def test_every_parameter_has_an_entry():
     assert len(inspect.signature(GraphKDEDetector).parameters) <= 10
 
 
-@pytest.mark.filterwarnings("ignore:not read")
+@pytest.mark.filterwarnings("ignore:not read", "ignore:.* would count for nothing")
 @pytest.mark.parametrize("parameter", CHANGES)
 def test_a_parameter_changes_something(parameter, monkeypatch):
     base, name, value = CHANGES[parameter]

@@ -124,7 +124,7 @@ def test_scores_and_threshold_equal_the_formulas(train, new_graphs, parameters, 
 
 
 def test_transform_is_the_mean_node_embedding(fitted, new_graphs):
-    points, ptr = clouds(fitted.model_, fitted.model_.features.transform(new_graphs))
+    points, ptr = clouds(fitted.model_, fitted.model_.features.transform(fitted.read(new_graphs)))
     means = [cloud.mean(0) for cloud in np.split(points, ptr[1:-1])]
     np.testing.assert_allclose(fitted.transform(new_graphs), means, atol=1e-12)
 

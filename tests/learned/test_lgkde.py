@@ -18,11 +18,13 @@ from skgraphkde import (
     MMD,
     Density,
     GraphKDEDetector,
+    GraphSchema,
     NodeFeatures,
     load,
     read_graphs,
 )
 from skgraphkde.core.distances.mmd import FIVE_DECADES
+from skgraphkde.core.graphs.problems import IgnoredWarning
 from skgraphkde.core.points.twins import swap_features
 from skgraphkde.core.views.mixture import contrast, learn_weights
 from skgraphkde.learned import dgl_backend
@@ -195,3 +197,41 @@ def test_too_few_graphs_and_too_fast_steps():
         make().fit(TRAIN[:2])
     with pytest.raises(ValueError, match=r"not finite in epoch .*lower learning_rate"):
         make(learn_encoder=True, learning_rate=1e30).fit(TRAIN)
+
+
+def test_numbers_that_a_schema_names_count_or_are_refused():
+    graphs = random_graphs(20, seed=1, n_attributes=1)
+    schema = GraphSchema(node_categories="label", node_numbers="x")
+    with pytest.raises(ValueError, match=r"node_numbers 'x' would count for nothing.*'attribute'"):
+        make(schema=schema).fit(graphs)
+    with pytest.warns(IgnoredWarning, match="node_numbers 'x' would count for nothing"):
+        make().fit(graphs)
+    features = NodeFeatures(("label", "attribute"))
+    detector = make(schema=schema, features=features).fit(graphs)
+    far = graphs[0].copy()
+    for data in far.nodes.values():
+        data["x"] = 50.0
+    assert detector.score_samples([far])[0] < detector.score_samples([graphs[0]])[0] - 1
+    for data in (data for graph in graphs for *_, data in graph.edges(data=True)):
+        data["w"] = 1.0
+    with pytest.raises(ValueError, match=r"edge_numbers 'w' would count for nothing.*'edge'"):
+        make(schema=GraphSchema(node_numbers=None, edge_numbers="w")).fit(graphs)
+    for graph in graphs:
+        graph.graph["total"] = 1.0
+    schema = GraphSchema(node_numbers=None, graph_numbers="total")
+    with pytest.raises(ValueError, match="use GraphKDEDetector, which has others"):
+        make(schema=schema).fit(graphs)
+
+
+def test_it_says_if_there_is_nothing_to_learn_from():
+    with pytest.warns(UserWarning, match="every twin equals its graph, so that nothing is learned"):
+        detector = make().fit([nx.empty_graph(n) for n in range(3, 33)])
+    np.testing.assert_allclose(detector.mixture_weights_, 1 / 9, atol=0.01)
+
+
+def test_the_order_of_graphs_does_not_matter_where_nothing_is_drawn():
+    graphs = [nx.gnp_random_graph(5 + i % 4, 0.5, seed=i) for i in range(36)]
+    order = np.random.RandomState(3).permutation(24)
+    shuffled = [graphs[i] for i in order]
+    a, b = (make(swap=0.0, max_iter=3).fit(x) for x in (graphs[:24], shuffled))
+    np.testing.assert_allclose(a.score_samples(graphs[24:]), b.score_samples(graphs[24:]), 1e-5)

@@ -10,7 +10,7 @@ from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.verdicts import read_verdicts
 from tests.cli.conftest import run, write_cases
 from tests.conftest import random_graphs
-from tests.explanation.test_groups import cases
+from tests.core.scoring.test_groups import cases
 from tests.page.conftest import draw_little
 from tests.page.test_browser import browser, until  # noqa: F401
 

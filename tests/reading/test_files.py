@@ -1178,6 +1178,18 @@ def test_members_of_a_zip_of_the_same_name(tmp_path, name):
     refused(f"a.zip has a member called '{name}' 2 times", read_batch, find_files([tmp_path]))
 
 
+def test_a_dot_in_the_name_of_a_member_is_the_folder_itself(tmp_path):
+    graph = '{"nodes": [{"id": 1}], "edges": []}'
+    zipped(tmp_path / "a.zip", **{"./a.json": graph, "b/./c.json": graph, "b/d.json": graph})
+    assert len(read_batch(find_files([tmp_path / "a.zip"]))) == 3
+    zipped(tmp_path / "a.zip", **{"b/./c.json": graph, "b/c.json": graph})
+    refused(r"a\.zip has a member called 'b/./c.json' 2 times", read_batch, find_files([tmp_path]))
+    content = zipped(tmp_path / "a.zip", **{"a": graph})  # whose name is lost
+    (tmp_path / "a.zip").write_bytes(content.replace(b"a" + graph.encode(), graph.encode()))
+    with pytest.raises(ValueError, match=r"a\.zip"):
+        read_batch(find_files([tmp_path / "a.zip"]))
+
+
 @pytest.mark.parametrize(("place", "value"), [(6, 1), (8, 97)], ids=["password", "method"])
 @pytest.mark.parametrize("name", ["a.csv", "edges.csv", "a.gml", "a_A.txt"])
 def test_zips_that_python_cannot_unpack(tmp_path, name, place, value):

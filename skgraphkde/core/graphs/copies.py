@@ -38,6 +38,8 @@ WALK_UNIT = np.pi * 1e-10
 ROUNDED, APART = 2e-2, 50
 # A graph may be there with numbers rounded in fewer ways.
 N_NEIGHBORS = 8
+# Numbers are far from 0 if their median is so many times as large as their deviation from it.
+FAR_FROM_0 = 1e3
 # Copies exceed chance if graphs come k + 1 times as seldom as they do with less than this
 # probability, for k = 2 and for larger k, numbers of graphs being 1.5 standard errors too large or
 # too small. If all graphs are equally common, that is so by chance in one list of a hundred.
@@ -52,7 +54,8 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
     Two graphs look the same if refinement (Weisfeiler and Leman, 1968) gives their nodes the same
     colors, after however many rounds. Colors begin with the data of the nodes and with short random
     walks, which tell regular graphs apart, and pass along edges with the data of these. Numbers and
-    weights count in single precision.
+    weights count in single precision; those far from 0, such as seconds since 1970, less their
+    median.
 
     Parameters
     ----------
@@ -63,6 +66,7 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
     ndarray of shape (n_graphs,), int
         ``i`` itself for a graph that is the first of its kind.
     """
+    batch = _without_offsets(batch)
     hashes = _hash_graphs(batch, FEW_ROUNDS)
     _, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     repeated = np.flatnonzero(counts[inverse] > 1)
@@ -74,6 +78,23 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
         hashes[repeated] = _hash_of_graphs(some, refine_to_the_end(colors, passed))
     _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
     return first[inverse]
+
+
+def _without_offsets(batch: GraphBatch) -> GraphBatch:
+    """Graphs with numbers less their median, where it is so large that it hides differences."""
+    changes = {}
+    for part, prefix in PARTS.items():
+        numbers = batch.data(part).numbers
+        if numbers is None or not len(numbers):
+            continue
+        is_given = ~np.isnan(numbers).all(axis=0)
+        centers = np.zeros(numbers.shape[1])
+        centers[is_given] = np.nanmedian(numbers[:, is_given], axis=0)
+        deviations = np.nan_to_num(np.abs(numbers - centers)).mean(axis=0)
+        is_offset = np.abs(centers) > FAR_FROM_0 * deviations
+        if is_offset.any():
+            changes[f"{prefix}attributes"] = numbers - np.where(is_offset, centers, 0.0)
+    return batch.replace(**changes, schema=batch.schema) if changes else batch
 
 
 def _hash_graphs(batch: GraphBatch, n_rounds: int) -> np.ndarray:

@@ -502,12 +502,12 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             )
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, graphs: GraphBatch, y: Any = None) -> NodeFeatures:
+    def fit(self, X: GraphBatch, y: Any = None) -> NodeFeatures:
         """Learn the vocabulary of labels, the scale of attributes and the range of degrees.
 
         Parameters
         ----------
-        graphs : GraphBatch
+        X : GraphBatch
             Training graphs; :func:`skgraphkde.read_graphs` makes a batch of any.
         y : None
             Ignored.
@@ -519,12 +519,12 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         Raises
         ------
         TypeError
-            If `graphs` is no GraphBatch.
+            If `X` is no GraphBatch.
         ValueError
             If `kinds` names labels or attributes that the graphs do not have.
         """
         self._validate_values()
-        batch = _as_batch(graphs)
+        batch = _as_batch(X)
         left_out = np.zeros(len(batch.schema.node_columns), dtype=bool)
         if self.kinds == "auto" and batch.attributes is not None:
             left_out = is_spatial(batch)
@@ -576,12 +576,12 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         """Block of one kind; None if it is not in use."""
         return next((block for block in self.blocks_ if block.kind == kind), None)
 
-    def transform(self, graphs: GraphBatch) -> GraphBatch:
+    def transform(self, X: GraphBatch) -> GraphBatch:
         """Compute the features.
 
         Parameters
         ----------
-        graphs : GraphBatch
+        X : GraphBatch
             See :func:`skgraphkde.read_graphs`.
 
         Returns
@@ -592,12 +592,12 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         Raises
         ------
         TypeError
-            If `graphs` is no GraphBatch.
+            If `X` is no GraphBatch.
         ValueError
             If labels or attributes of `fit` are missing, or the number of attributes differs.
         """
         check_is_fitted(self)
-        batch = _as_batch(graphs)
+        batch = _as_batch(X)
         self.check_batch(batch)
         return self.transform_batch(batch)
 

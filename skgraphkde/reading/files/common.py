@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import posixpath
 import re
 import zipfile
 import zlib
@@ -62,14 +63,19 @@ def open_zip(path: Path) -> zipfile.ZipFile:
         archive = zipfile.ZipFile(path)
     except DAMAGED as error:
         raise damaged(path, error) from error
-    for name, n in Counter(archive.namelist()).items():
+    files = [name for name in archive.namelist() if not name.endswith("/")]
+    n_of = Counter(map(posixpath.normpath, files))  # "./a" is "a"
+    for name in archive.namelist():
         place, called = PureWindowsPath(name), f"{path} has a member called {shown(name)!r}"
+        if not name:
+            raise UnreadableError(f"{path} has a member without a name: pack the files again")
         if place.anchor or ".." in place.parts:  # of any system: a drive, a slash or a backslash
             raise UnreadableError(
                 f"{called}, which leads out of the zip: pack the files again, from the folder that "
                 "they are in"
             )
-        if n > 1 and not name.endswith("/"):
+        n = n_of[posixpath.normpath(name)]
+        if n > 1:
             raise UnreadableError(
                 f"{called} {n} times, of which all but the last are hidden: unpack it with another "
                 "program, and give each file a name of its own"

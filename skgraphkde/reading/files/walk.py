@@ -290,11 +290,13 @@ def _folders_in(archive: zipfile.ZipFile) -> Iterator[list[AnyPath]]:
     """The files in each folder of a zip."""
     names = sorted(archive.namelist(), key=lambda name: (posixpath.dirname(name), name))
     for _, group in groupby(names, posixpath.dirname):
-        yield [
-            zipfile.Path(archive, name)
-            for name in group
-            if not any(part.startswith(HIDDEN) for part in name.split("/")) and name[-1] != "/"
-        ]
+        files = []
+        for name in group:
+            parts = posixpath.normpath(name).split("/")  # "./a" is "a"
+            is_hidden = any(part.startswith(HIDDEN) for part in parts)
+            if not is_hidden and not name.endswith("/"):
+                files.append(zipfile.Path(archive, name))
+        yield files
 
 
 def _is_graph(path: AnyPath) -> bool:

@@ -498,3 +498,13 @@ def test_graphs_that_repeat_by_chance_are_not_left_out():
     table = DriftMonitor(detector, random_state=0).update(small[100:])
     assert detector.known_graphs.contain(read_graphs(small[100:])).mean() > 0.5
     assert table["p_value"].notna().all()
+
+
+def test_numbers_far_from_0_are_compared_by_their_differences():
+    """Seconds since 1970, which single precision would round to two minutes."""
+    rng = np.random.RandomState(0)
+    times = {"x": lambda v: 1.7e9 + float(rng.randn())}
+    graphs = read_graphs([with_data(nx.cycle_graph(5), times) for _ in range(20)])
+    assert len(set(isomorphism_classes(graphs))) == 20
+    again = GraphBatch.concatenate([graphs, permuted(graphs[[3]], 1)])
+    assert isomorphism_classes(again)[20] == 3

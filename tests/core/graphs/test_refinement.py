@@ -195,13 +195,15 @@ def edge_features_slow(graph, groups, ways, mean, scale):
 @given(st.integers(0, 10**6))
 def test_edge_features(directed, seed):
     graphs = typed_graphs(5, seed, directed=directed)
-    features = NodeFeatures(("edge",)).fit(graphs)
+    features = NodeFeatures(("edge",)).fit(read_graphs(graphs))
     batch = read_graphs(graphs)
     x = batch.edge_attributes
     ways = ("out", "in") if directed else ("",)
     groups = features.edge_groups_.names
     expected = np.vstack([edge_features_slow(g, groups, ways, x.mean(), x.std()) for g in graphs])
-    np.testing.assert_allclose(features.transform(graphs).attributes, expected, atol=1e-12)
+    np.testing.assert_allclose(
+        features.transform(read_graphs(graphs)).attributes, expected, atol=1e-12
+    )
     names = features.get_feature_names_out().tolist()
     assert names[0] == ("log(1+out {} edges)" if directed else "log(1+{} edges)").format(groups[0])
     assert names[-1].endswith(f"{groups[-1]} x")
@@ -220,10 +222,10 @@ def test_missing_numbers_of_edges():
 def test_a_great_many_categories_of_numbers_are_averaged_over_all():
     edges = {"label": lambda edge: f"c{edge[0]}", "x": lambda edge: [1.0 * edge[0], 2.0, 3.0]}
     graph = with_data(nx.path_graph(21, nx.DiGraph), None, edges)
-    features = NodeFeatures(("edge",)).fit([graph])
+    features = NodeFeatures(("edge",)).fit(read_graphs([graph]))
     names = features.get_feature_names_out().tolist()
     assert names[-6:] == ["out x_0", "in x_0", "out x_1", "in x_1", "out x_2", "in x_2"]
-    assert features.transform([graph]).attributes.shape == (21, len(names))
+    assert features.transform(read_graphs([graph])).attributes.shape == (21, len(names))
 
 
 def test_rows_have_the_same_color_up_to_rounding():

@@ -58,12 +58,12 @@ def test_a_node_of_many_neighbors_is_probed_and_a_dense_graph_is_not(monkeypatch
 
 def test_labels_are_one_hot_and_an_unseen_one_is_zero_with_one_warning():
     train, test = random_graphs(5, labels="CN"), random_graphs(5, seed=3, labels="CFI")
-    transformer = NodeFeatures(("label",)).fit(train)
-    X = transformer.transform(train).attributes
+    transformer = NodeFeatures(("label",)).fit(read_graphs(train))
+    X = transformer.transform(read_graphs(train)).attributes
     with pytest.warns(
         UserWarning, match="s that fit did not see: F, I of .label., first in graph 0$"
     ) as caught:
-        X = np.vstack([X, transformer.transform(test).attributes])
+        X = np.vstack([X, transformer.transform(read_graphs(test)).attributes])
     assert len(caught) == 1
     labels = [g.nodes[k]["label"] for g in train + test for k in g]
     (values,) = transformer.block("label").vocabularies
@@ -74,16 +74,20 @@ def test_labels_are_one_hot_and_an_unseen_one_is_zero_with_one_warning():
 def test_a_label_of_the_vocabulary_that_no_node_has_does_not_count():
     batch = read_graphs(random_graphs(20))
     some = batch[np.flatnonzero([not np.any(batch[i].labels == 1) for i in range(20)])]
-    assert NodeFeatures(("label",)).fit(some).block("label").vocabularies == (("C", "O"),)
-    NodeFeatures(("label",)).fit(batch[:10]).transform(some)  # a warning is an error
+    assert NodeFeatures(("label",)).fit(read_graphs(some)).block("label").vocabularies == (
+        ("C", "O"),
+    )
+    NodeFeatures(("label",)).fit(read_graphs(batch[:10])).transform(
+        read_graphs(some)
+    )  # a warning is an error
 
 
 def test_attributes_are_standardized_on_the_training_nodes_beside_raw_ones_and_a_constant():
     train, test = random_graphs(9, n_attributes=3), random_graphs(4, seed=1, n_attributes=3)
-    features = NodeFeatures(("constant", "raw_attribute", "attribute")).fit(train)
+    features = NodeFeatures(("constant", "raw_attribute", "attribute")).fit(read_graphs(train))
     assert features.kinds_ == ("attribute", "raw_attribute", "constant")
     raw, raw_test = (read_graphs(graphs).attributes for graphs in (train, test))
-    X, order = features.transform(test).attributes, features.block("attribute").used
+    X, order = features.transform(read_graphs(test)).attributes, features.block("attribute").used
     assert features.get_feature_names_out().tolist()[:3] == [f"x_{i}" for i in order]
     standardized = (raw_test - raw.mean(0)) / raw.std(0)
     np.testing.assert_allclose(X[:, :3], standardized[:, order], rtol=1e-12)
@@ -101,7 +105,8 @@ def in_space(seed, stretch=1.0):
 @pytest.mark.parametrize("stretch", [1.0, 1e-90, 1e90])
 def test_auto_leaves_out_positions(stretch):
     """Attributes that hardly change along edges; any other choice keeps what it is told to keep."""
-    graphs = [in_space(seed, stretch) for seed in range(30)]
+    drawn = [in_space(seed, stretch) for seed in range(30)]
+    graphs = read_graphs(drawn)
     with pytest.warns(UserWarning, match="left out of the features: node number 'x_0', 'x_2', w"):
         auto = NodeFeatures().fit(graphs)
     assert auto.block("attribute").used.tolist() == [1]
@@ -110,20 +115,20 @@ def test_auto_leaves_out_positions(stretch):
     for kinds in ("given", ("attribute",)):
         used = NodeFeatures(kinds).fit(graphs).block("attribute").used
         assert sorted(used.tolist()) == [0, 1, 2]
-    named = read_graphs(graphs, schema=GraphSchema(node_numbers="x"))
-    edgeless = list(map(nx.create_empty_copy, graphs))
+    named = read_graphs(drawn, schema=GraphSchema(node_numbers="x"))
+    edgeless = read_graphs(list(map(nx.create_empty_copy, drawn)))
     for all_used in (named, edgeless):
         assert len(NodeFeatures().fit(all_used).block("attribute").used) == 3
 
 
 def test_degree_bins():
-    transformer = NodeFeatures(("degree",)).fit([nx.star_graph(9)])
+    transformer = NodeFeatures(("degree",)).fit(read_graphs([nx.star_graph(9)]))
     assert transformer.get_feature_names_out().tolist() == [
         *("degree=0", "degree=1", "degree=2-3", "degree=4-7", "degree=8-15", "log(1+degree)")
     ]
     stars = [nx.empty_graph(1), *(nx.star_graph(d) for d in (2, 3, 4, 7, 8, 100))]
     batch = read_graphs(stars)
-    centers = transformer.transform(batch).attributes[batch.node_ptr[:-1]]
+    centers = transformer.transform(read_graphs(batch)).attributes[batch.node_ptr[:-1]]
     assert centers[:, :-1].argmax(1).tolist() == [0, 2, 2, 3, 3, 4, 4]
     assert (centers[:, :-1].sum(1) == 1).all()
     np.testing.assert_allclose(centers[:, -1], np.log1p([0, 2, 3, 4, 7, 8, 100]))
@@ -139,10 +144,10 @@ def test_degree_bins():
 )
 def test_auto_and_given_look_at_the_training_graphs(labels, n_attributes, auto, given):
     graphs = random_graphs(4, labels=labels, n_attributes=n_attributes)
-    transformer = NodeFeatures().fit(graphs)
+    transformer = NodeFeatures().fit(read_graphs(graphs))
     assert transformer.kinds_ == auto
-    assert NodeFeatures("given").fit(graphs).kinds_ == given
-    X = transformer.transform(graphs).attributes
+    assert NodeFeatures("given").fit(read_graphs(graphs)).kinds_ == given
+    X = transformer.transform(read_graphs(graphs)).attributes
     assert X.shape[1] == transformer.n_features_out_ == len(transformer.get_feature_names_out())
 
 
@@ -154,7 +159,7 @@ def test_features_follow_the_nodes(seed, directed, multi):
         for graph in typed_graphs(4, seed, directed=directed, multi=multi)
     ]
     batch = read_graphs(graphs, schema=GraphSchema(edge_weight="w"))
-    transformer = NodeFeatures().fit(batch)
+    transformer = NodeFeatures().fit(read_graphs(batch))
     X = transformer.transform_batch(batch)
     shuffled = transformer.transform_batch(permuted(batch, seed)).attributes
     np.testing.assert_allclose(shuffled, permuted(X, seed).attributes, atol=1e-12)
@@ -189,23 +194,23 @@ def test_categories_that_only_one_graph_has_are_unseen():
     labels = (["A", "B", "X1", "X2"], ["A", "A", "B", "Y"], ["B", "A", "B", "A"])
     graphs = [with_data(nx.path_graph(4), {"label": of_graph}) for of_graph in labels]
     batch = read_graphs(graphs)
-    features = NodeFeatures().fit(batch)
+    features = NodeFeatures().fit(read_graphs(batch))
     forgetful, has_own = features.without_own_values(batch)
     assert has_own.tolist() == [True, True, False]
     for data in (data for graph in graphs for data in graph.nodes.values()):
         data["label"] = data["label"] if data["label"] in "AB" else "new"
     expected = features.transform_batch(read_graphs(graphs)).attributes
     np.testing.assert_array_equal(forgetful.transform_batch(batch).attributes, expected)
-    without = NodeFeatures(["degree"]).fit(batch)
+    without = NodeFeatures(["degree"]).fit(read_graphs(batch))
     assert without.without_own_values(batch)[0] is without
 
 
 def test_several_categories_have_columns_of_their_own():
     graph = with_data(nx.path_graph(3), {"label": list("ABA"), "node_type": [1, 1, 2]})
-    features = NodeFeatures(("label",)).fit([graph])
+    features = NodeFeatures(("label",)).fit(read_graphs([graph]))
     names = ["label=A", "label=B", "node_type=1", "node_type=2"]
     assert features.get_feature_names_out().tolist() == names
-    X = features.transform([graph]).attributes
+    X = features.transform(read_graphs([graph])).attributes
     assert X.tolist() == [[1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1]]
 
 
@@ -213,6 +218,6 @@ def test_several_categories_have_columns_of_their_own():
 def test_several_categories_of_edges_are_one_for_the_detector_that_follows():
     kinds = {"edge_type": lambda edge: sum(edge) % 3}
     graphs = [with_data(graph, None, kinds) for graph in typed_graphs(12)]
-    batch = NodeFeatures().fit_transform(graphs)
+    batch = NodeFeatures().fit_transform(read_graphs(graphs))
     assert batch.schema.edge_categories == ("label+edge_type",)
     assert np.isfinite(GraphKDEDetector().fit(batch.to_networkx()).calibration_scores_).all()

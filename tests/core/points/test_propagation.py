@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import GraphSchema, NodeFeatures, Propagation, propagation, read_graphs
+from skgraphkde import GraphSchema, NodeFeatures, Propagation, read_graphs
+from skgraphkde.core.points import propagation
 from skgraphkde.core.points.propagation import MessageFlow, node_colors
 from tests.conftest import permuted, random_graphs, with_data
 from tests.core.graphs.common import partition

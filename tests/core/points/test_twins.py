@@ -13,7 +13,7 @@ from skgraphkde import (
     GraphSchema,
     read_graphs,
 )
-from skgraphkde import twins as module
+from skgraphkde.core.points import twins as module
 from skgraphkde.core.points.features import NodeFeatures
 from skgraphkde.core.points.twins import Twins, find_copies, swap_edges, swap_features
 from tests.conftest import permuted, random_graphs

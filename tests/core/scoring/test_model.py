@@ -7,7 +7,7 @@ from sklearn import config_context
 
 from skgraphkde import GCN, MMD, Density, GraphKDEDetector, load, read_graphs
 from skgraphkde.core.distances import DiscreteMeasures
-from skgraphkde.core.views import categories, neighborhoods, structure
+from skgraphkde.core.views import categories, neighborhoods, statistics
 from skgraphkde.core.views.embedding import Embedding
 from tests.conftest import random_graphs, spied
 
@@ -65,7 +65,7 @@ def test_distances_between_any_graphs(detector, working_memory):
 def test_views_share_work_and_nothing_stays_after_a_call(monkeypatch, tmp_path):
     embedded = spied(monkeypatch, Embedding, "of_flows")
     colored = spied(monkeypatch, neighborhoods.Neighborhoods, "_colors")
-    counted = spied(monkeypatch, structure, "triangles")
+    counted = spied(monkeypatch, statistics, "triangles")
     named = spied(monkeypatch, categories.Vocabulary, "__init__")
     detector = GraphKDEDetector().fit(TRAIN.replace())
     assert len(counted) <= 2  # blocks
