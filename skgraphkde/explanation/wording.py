@@ -217,9 +217,11 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts, words: Word
 
 def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
     """The steps of each pair with the same value of a category."""
-    ends = counts.ends(graph, kind)
-    words, shared = counts.vocabulary.pair_words(graph, counts.same[kind], *ends)
-    return [f"{pair}{HERE}{value}" for pair, value in zip(words, shared, strict=True)]
+    vocabulary, i = counts.vocabulary, counts.same[kind]
+    first, second = counts.ends(graph, kind)
+    steps = vocabulary.steps_of_pairs(graph, first, second)
+    pairs = zip(steps, vocabulary.shared_words(graph, i, first), strict=True)
+    return [f"{vocabulary.pair_words(two, i)}{HERE}{value}" for two, value in pairs]
 
 
 def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:

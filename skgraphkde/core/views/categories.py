@@ -15,7 +15,7 @@ import numpy as np
 
 from skgraphkde._utils import progress
 from skgraphkde._words import Words, category_text, category_word, legible
-from skgraphkde.core.graphs.arrays import codes_in
+from skgraphkde.core.graphs.arrays import codes_in, sorted_labels
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.refinement import factorize, hash64, messages, refined
 from skgraphkde.core.graphs.schema import PARTS
@@ -193,18 +193,28 @@ class Vocabulary:
                 together.append(i)
         self.who, self.together = tuple(who), tuple(sorted(together))
 
-    def pair_words(
-        self, graphs: GraphBatch, i: int, first: np.ndarray, second: np.ndarray
-    ) -> tuple[list[str], list[str]]:
-        """The steps of pairs of nodes with the same value of the category `i`, and that value."""
-        name, same, codes = self.names[self.step], self.names[i], np.asarray(graphs.labels)
-        by_category = graphs.values_by_category("node")
-        steps = [category_word(name, x) for x in by_category[name]]
-        values, found = [legible(x) for x in by_category[same]], []
-        for ends in zip(codes[first], codes[second], strict=True):
-            both = " and ".join(sorted(steps[code] for code in ends))
-            found.append(f"{name} {both} with the same {same}")
-        return found, [values[code] for code in codes[first]]
+    def steps_of_pairs(
+        self, graphs: GraphBatch, first: np.ndarray, second: np.ndarray
+    ) -> list[tuple[Any, Any]]:
+        """The steps of pairs of nodes, as values in an order that is the same in all graphs."""
+        steps = graphs.values_by_category("node")[self.names[self.step]]
+        rank = {value: i for i, value in enumerate(sorted_labels(set(steps)))}
+        found = []
+        for ends in zip(graphs.labels[first], graphs.labels[second], strict=True):
+            a, b = (steps[code] for code in ends)
+            found.append((a, b) if rank[a] <= rank[b] else (b, a))
+        return found
+
+    def pair_words(self, steps: tuple[Any, Any], i: int) -> str:
+        """Two steps with the same value of the category `i`, in words."""
+        name, same = self.names[self.step], self.names[i]
+        both = " and ".join(sorted(category_word(name, step) for step in steps))
+        return f"{name} {both} with the same {same}"
+
+    def shared_words(self, graphs: GraphBatch, i: int, nodes: np.ndarray) -> list[str]:
+        """The value of the category `i` of some nodes, in words."""
+        values = graphs.values_by_category("node")[self.names[i]]
+        return [legible(values[code]) for code in graphs.labels[nodes]]
 
     def same_value(self, graphs: GraphBatch, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Pairs of different steps of a graph with the same value of a category.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -58,6 +58,7 @@ class Categorized(NamedTuple):
     key: str
     noun: str  # of nodes and edges, which have a share; "" for others
     name: str  # "" for pairs
+    words: Callable[[Any], str]  # of a value
     codes: np.ndarray  # of each
     values: Sequence[Any]  # distinct ones, by code
     graph: np.ndarray  # of each
@@ -337,7 +338,7 @@ class Statistics(View):
                 known, texts = self.categories_[key], x.shared
                 index = np.flatnonzero(codes_in(x.values, known, len(known))[x.codes] == place)
                 if place == len(known):
-                    texts = [_text(x, x.values[code]) for code in x.codes]
+                    texts = [x.words(x.values[code]) for code in x.codes]
                 values = dict.fromkeys(texts[i] for i in index.tolist() if texts)
                 return np.unique(x.nodes[index]), list(values)
         return np.empty(0, dtype=np.int64), []
@@ -356,7 +357,7 @@ class Statistics(View):
             n, columns = len(known) + 1, codes_in(x.values, known, len(known))
             counts = np.bincount(x.graph * n + columns[x.codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(x.totals, 1)[:, np.newaxis]
-            things = [*(_text(x, value) for value in known), f"a rare {x.name or x.key}"]
+            things = [*(x.words(value) for value in known), f"a rare {x.name or x.key}"]
             for place, (thing, share) in enumerate(zip(things, shares.T, strict=True)):
                 text, form = (f"{x.noun} ({thing})", "share") if x.noun else (thing, "fact")
                 step = 1 / max(x.totals.mean(), 1)
@@ -541,21 +542,20 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[Categori
         for name in graphs.values_by_category(part):
             values, own = graphs.category(part, name)
             key = f"{part} {name}"
-            yield Categorized(key, noun, name, own[labels], values, graph, totals, nodes[part])
+            words = partial(edge_category if part == "edge" else category_text, name)
+            codes = own[labels]
+            yield Categorized(key, noun, name, words, codes, values, graph, totals, nodes[part])
     for i in vocabulary.who:
         first, second = vocabulary.same_value(graphs, i)
-        words, shared = vocabulary.pair_words(graphs, i, first, second)
-        known, graph = list(dict.fromkeys(words)), graphs.graph_of_node[first]
+        steps = vocabulary.steps_of_pairs(graphs, first, second)
+        known, graph = list(dict.fromkeys(steps)), graphs.graph_of_node[first]
+        shared = vocabulary.shared_words(graphs, i, first)
+        words = partial(vocabulary.pair_words, i=i)
         yield Categorized(
-            f"pair with the same {vocabulary.names[i]}", "", "", codes_in(words, known), known,
-            graph, np.ones(len(graphs), dtype=np.int64), np.column_stack([first, second]), shared,
+            f"pair with the same {vocabulary.names[i]}", "", "", words,
+            codes_in(steps, known), known, graph, np.ones(len(graphs), dtype=np.int64),
+            np.column_stack([first, second]), shared,
         )  # fmt: skip
-
-
-def _text(categorized: Categorized, value: Any) -> str:
-    """A value of a category in words."""
-    words = edge_category if categorized.key.startswith("edge ") else category_text
-    return words(categorized.name, value) if categorized.name else value
 
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:

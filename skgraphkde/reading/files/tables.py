@@ -24,6 +24,7 @@ from unicodedata import decimal as digit
 
 import pandas as pd
 
+from skgraphkde._messages import listed
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
 from skgraphkde.reading.files.common import AnyPath, Graphs, UnreadableError, read_content
@@ -49,8 +50,9 @@ ABOVE = re.compile(r"\A(#([# ].*|[^,;\t|\n]*)\n)+")
 
 Cells = dict[str, list[str]]  # of each column
 NO_OPTIONS: Mapping[str, str] = {}
-# Columns of the tables of a call whose decimal mark is not clear, for one warning.
-unclear: ContextVar[list[str]] = ContextVar("unclear")
+# Columns of the tables of a call whose decimal mark is not clear, for one warning; None: warn of
+# those of each table.
+unclear: ContextVar[list[str] | None] = ContextVar("unclear", default=None)
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 
 
@@ -390,11 +392,33 @@ def _fits(texts: Sequence[str], sign: str) -> tuple[set[str], dict[str, int]]:
 
 def _note_unclear(path: AnyPath, cells: Cells, categories: Collection[str]) -> None:
     """Note columns in which each comma, or point, may be a decimal mark or between thousands."""
+    columns = list[str]()
     for name, texts in cells.items():
         for sign in LOCAL_NUMBERS if name not in categories else ():
             with_sign, fits = _fits(texts, sign)
             if with_sign and min(fits.values()) == len(with_sign):
-                unclear.get().append(f"'1{sign}234' under {name!r} of {path.name}")
+                columns.append(f"'1{sign}234' under {name!r} of {path.name}")
+    of_call = unclear.get()
+    if of_call is not None:
+        of_call.extend(columns)
+    else:
+        warn_of_unclear(columns)
+
+
+def warn_of_unclear(columns: Sequence[str]) -> None:
+    """Warn of columns whose decimal mark is not clear, if there are any.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        An example of each.
+    """
+    if columns:
+        warn(
+            f"numbers such as {listed(columns)} may have a decimal mark or thousands: those with a "
+            "comma are read as text, those with a point as decimal numbers; say --decimal , or "
+            "--decimal . in the shell (in Python, the options of read_batch)"
+        )
 
 
 def _value(cell: str, decimal: str | None) -> Any:

@@ -56,6 +56,7 @@ from skgraphkde.reading.files.tables import (
     read_cells,
     tables_in,
     unclear,
+    warn_of_unclear,
 )
 from skgraphkde.reading.files.tu import read_tu
 from skgraphkde.reading.files.xml import read_gexf, read_graphml
@@ -290,7 +291,7 @@ def _folders_in(archive: zipfile.ZipFile) -> Iterator[list[AnyPath]]:
     """The files in each folder of a zip."""
     names = sorted(archive.namelist(), key=lambda name: (posixpath.dirname(name), name))
     for _, group in groupby(names, posixpath.dirname):
-        files = []
+        files: list[AnyPath] = []
         for name in group:
             parts = posixpath.normpath(name).split("/")  # "./a" is "a"
             is_hidden = any(part.startswith(HIDDEN) for part in parts)
@@ -380,12 +381,7 @@ def iter_graphs(
                     refuse(ValueError(f"{name}: {graph}"))
                 else:
                     yield name, graph
-    if columns:
-        warn(
-            f"numbers such as {listed(columns)} may have a decimal mark or thousands: those with a "
-            "comma are read as text, those with a point as decimal numbers; say --decimal , or "
-            "--decimal . in the shell (in Python, the options of read_batch)"
-        )
+    warn_of_unclear(columns)
 
 
 def read_batch(

@@ -351,6 +351,23 @@ def test_pairs_with_the_same_value_are_those_of_a_plain_loop():
     assert len(found) == 4  # create and approve; check, approve and pay
 
 
+def test_pairs_of_steps_are_told_apart_by_the_steps_and_not_by_their_words():
+    """ "a and b" with "c" reads as "a" with "b and c" does."""
+    ends = [("a and b", "c"), ("a", "b and c"), ("c", "a and b")]
+    graphs = []
+    for i, steps in enumerate(ends):
+        names = {"step": [*steps, "post"], "who": [f"p{i}", f"p{i}", f"q{i}"]}
+        graphs.append(with_data(nx.path_graph(3, nx.DiGraph), names))
+    batch = read_graphs(graphs, schema=GraphSchema(node_categories=("step", "who")))
+    vocabulary = Vocabulary.of(batch, by_label=True)
+    vocabulary.step = 0
+    first, second = vocabulary.same_value(batch, 1)
+    found = vocabulary.steps_of_pairs(batch, first, second)
+    assert found == [("a and b", "c"), ("a", "b and c"), ("a and b", "c")]
+    words = {vocabulary.pair_words(steps, 1) for steps in found}
+    assert words == {"step a and b and c with the same who"}
+
+
 @pytest.mark.parametrize("names", [("step", "who"), ("who", "step")])
 @pytest.mark.parametrize(
     ("odd", "words"),
