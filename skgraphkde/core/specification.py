@@ -10,7 +10,16 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions, validate_params
+
+__all__ = [
+    "Interval",
+    "Specification",
+    "StrOptions",
+    "at_least",
+    "positive_numbers",
+    "validate_params",
+]
 
 # Limits on parameters that are squared, inverted and exponentiated.
 SMALLEST, LARGEST = 1e-10, 1e10

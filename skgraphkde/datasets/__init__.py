@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch
-from sklearn.utils._param_validation import validate_params
 
 from skgraphkde.core.graphs.arrays import offsets
 from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.specification import validate_params
 from skgraphkde.datasets._tu_sets import BENCHMARK, UNKNOWN, TUSet
 from skgraphkde.reading.files.tu import OF_EDGES, read_arrays, to_batch
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._messages import listed
@@ -30,7 +29,7 @@ from skgraphkde.core.scoring.calibration import (
     discoveries,
     finite,
 )
-from skgraphkde.core.specification import Specification
+from skgraphkde.core.specification import Interval, Specification, StrOptions
 from skgraphkde.detectors.checks import check_arrays
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, checked_verdicts

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_scalar
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._messages import listed
@@ -23,7 +22,7 @@ from skgraphkde.core.points.features import NodeFeatures
 from skgraphkde.core.points.propagation import Encoder, Propagation
 from skgraphkde.core.scoring.groups import find_groups
 from skgraphkde.core.scoring.model import fit_model
-from skgraphkde.core.specification import at_least
+from skgraphkde.core.specification import StrOptions, at_least
 from skgraphkde.core.views import (
     Density,
     Neighbors,

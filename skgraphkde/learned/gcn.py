@@ -9,11 +9,10 @@ from numbers import Integral, Real
 import numpy as np
 import scipy.sparse as sp
 import torch
-from sklearn.utils._param_validation import Interval, StrOptions
 from torch import nn
 
 from skgraphkde.core.points.propagation import MIN_VARIANCE, MessageFlow
-from skgraphkde.core.specification import at_least
+from skgraphkde.core.specification import Interval, StrOptions, at_least
 from skgraphkde.learned import dgl_backend
 from skgraphkde.learned.gpu import sparse_product
 from skgraphkde.learned.modules import EncoderModule, TorchEncoder

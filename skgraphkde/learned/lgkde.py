@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._messages import listed
@@ -20,7 +19,7 @@ from skgraphkde.core.points.features import NodeFeatures
 from skgraphkde.core.points.propagation import Encoder
 from skgraphkde.core.points.twins import Twins, swap_features
 from skgraphkde.core.scoring.calibration import finite
-from skgraphkde.core.specification import at_least, positive_numbers
+from skgraphkde.core.specification import Interval, StrOptions, at_least, positive_numbers
 from skgraphkde.core.views.base import View
 from skgraphkde.core.views.density import Density
 from skgraphkde.core.views.embedding import Embedding

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.core.distances.base import Distance, FittedDistance
 from skgraphkde.core.distances.kernels import (
@@ -17,7 +16,7 @@ from skgraphkde.core.distances.kernels import (
     self_means,
 )
 from skgraphkde.core.distances.measures import DiscreteMeasures
-from skgraphkde.core.specification import at_least, positive_numbers
+from skgraphkde.core.specification import StrOptions, at_least, positive_numbers
 
 # Largest number of distinct training nodes for which method="auto" is exact: its time grows with
 # the square of their number, and is about that of random features here.

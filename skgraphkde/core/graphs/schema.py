@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde._words import CALLED, CALLED_ONE, LONGEST_NOUN, Words, guessed
 from skgraphkde.core.graphs.problems import Ignored
-from skgraphkde.core.specification import Specification
+from skgraphkde.core.specification import Specification, StrOptions
 
 __all__ = ["FittedSchema", "GraphSchema"]
 

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import TransformerMixin, _fit_context
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._messages import listed, shown
@@ -35,7 +34,7 @@ from skgraphkde.core.graphs.refinement import (
     looks,
 )
 from skgraphkde.core.graphs.schema import PARTS
-from skgraphkde.core.specification import Specification
+from skgraphkde.core.specification import Specification, StrOptions
 
 __all__ = ["NodeFeatures"]
 

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import false_discovery_control
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import has_excess_duplicates, kinds_but_for_rounding
-from skgraphkde.core.specification import Specification
+from skgraphkde.core.specification import Interval, Specification, StrOptions
 
 
 class Calibration(Specification):

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import log_softmax, logsumexp
-from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.core.graphs.batch import GraphBatch
-from skgraphkde.core.specification import Specification, positive_numbers
+from skgraphkde.core.specification import Specification, StrOptions, positive_numbers
 
 # Bandwidths of bandwidths="relative", as multiples of the median nearest-neighbor distance.
 RELATIVE_MULTIPLES = tuple(2.4 / 2**k for k in range(8, -1, -1))

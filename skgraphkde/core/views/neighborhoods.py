@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import compiled
 from skgraphkde._words import usually
@@ -23,7 +22,7 @@ from skgraphkde.core.distances.base import nearest
 from skgraphkde.core.graphs.arrays import frozen
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.refinement import factorize, messages, refined
-from skgraphkde.core.specification import at_least
+from skgraphkde.core.specification import Interval, StrOptions, at_least
 from skgraphkde.core.views.base import Context, Property, Reason, View
 from skgraphkde.core.views.categories import (
     LISTED,
