@@ -1,6 +1,8 @@
-"""Golden results of the defaults: ``python -m tests.golden`` writes them to tests/golden.npz.
+"""Golden results of the defaults: ``python -m tests.golden`` writes them.
 
-They change when a change of scores is wanted, and never otherwise; tests/test_golden.py compares.
+Numbers and findings are in tests/golden.npz: they change when a change of scores is wanted, and
+never otherwise. Sentences are in tests/golden_sentences.json: they change where words get better.
+tests/test_golden.py compares both.
 """
 
 import json
@@ -21,13 +23,16 @@ from skgraphkde.datasets import load_mutag
 from skgraphkde.explanation import explain, results
 
 PATH = Path(__file__).with_name("golden.npz")
+SENTENCES = Path(__file__).with_name("golden_sentences.json")
 
 
 def results_of(detector, new):
-    """Scores, p-values and verdicts of new graphs, and the numbers and texts of their reasons."""
+    """Scores, p-values and verdicts of new graphs, and their reasons as numbers, data and words."""
     table = explain(detector, new)
     numbers = table.select_dtypes("number")
-    texts = table.drop(columns=numbers).map(lambda x: np.array(x, dtype=object).tolist())
+    sentences = table[["reason", "more"]]
+    data = table.drop(columns=[*numbers, *sentences])
+    data = data.map(lambda x: np.array(x, dtype=object).tolist())
     return {
         "calibration": detector.calibration_scores_,
         "offset": np.array(detector.offset_),
@@ -35,7 +40,8 @@ def results_of(detector, new):
         "p_values": detector.p_values(new),
         "verdicts": detector.predict(new),
         "numbers": numbers.to_numpy(float),
-        "texts": np.array(json.dumps(texts.to_numpy().tolist(), default=int)),
+        "findings": np.array(json.dumps(data.to_numpy().tolist(), default=int)),
+        "sentences": [more or reason for reason, more in sentences.itertuples(index=False)],
     }
 
 
@@ -128,7 +134,8 @@ def trained():
     detector = LGKDE(hidden_dim=16, max_iter=3, random_state=0)
     new = GraphBatch.concatenate([normal[60:70], odd[:10]])
     found = results_of(detector.fit(normal[:60]), new)
-    del found["texts"], found["numbers"]  # of rounded numbers, and training is not so exact
+    for kind in ("sentences", "findings", "numbers"):  # of rounded numbers: training is not exact
+        del found[kind]
     return found | {"loss": np.array(detector.history_["loss"][1:])}
 
 
@@ -144,11 +151,15 @@ CASES = {
 
 def write():
     """Compute all cases, and write them."""
-    arrays = {}
+    arrays, sentences = {}, {}
     for name, case in CASES.items():
-        for kind, values in case().items():
+        found = case()
+        if "sentences" in found:
+            sentences[name] = found.pop("sentences")
+        for kind, values in found.items():
             arrays[f"{name}/{kind}"] = values
     np.savez_compressed(PATH, **arrays)
+    SENTENCES.write_text(json.dumps(sentences, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -67,7 +67,8 @@ def score(
 
     With --alpha, selected is True for the graphs that are anomalies at that false-discovery rate.
     With --reasons, reason is the first reason for each anomaly, in words, and empty for normal
-    graphs.
+    graphs. JSON lines and Parquet also have findings, a list of the strong reasons of each anomaly
+    (or else of the weak ones), with kind, what, part, value, low, high, n_known, nodes and edges.
     """
     fitted = load_model(model, own)
     if alpha is not None and not fitted.is_calibrated_:
@@ -88,6 +89,8 @@ def score(
         table["selected"] = discoveries(table["p_value"].to_numpy(), alpha, n_scores)
     if reasons:
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]
+        if output is not None and not output.lower().endswith(".csv"):  # which has no lists
+            table["findings"] = [[y.record() for y in x.told] * x.is_anomaly for x in judged]
     write_table(table, output)
 
 

@@ -560,7 +560,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         >>> detector.p_values(odd[:4]).round(2).tolist()
         [0.11, 0.11, 0.03, 0.13]
         >>> int(detector.select(odd, alpha=0.2).sum())
-        44
+        35
         """
         check_is_fitted(self)
         if not self.is_calibrated_:

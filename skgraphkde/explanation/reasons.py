@@ -16,7 +16,7 @@ from skgraphkde._messages import encodable, listed, shown
 from skgraphkde._words import Words, usual_range, usually
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.model import GraphModel
-from skgraphkde.core.views.base import Context, Reason
+from skgraphkde.core.views.base import Context, Facts, Reason
 from skgraphkde.core.views.categories import LISTED, compared_words, edge_category, places
 from skgraphkde.core.views.neighborhoods import Novelty
 from skgraphkde.explanation.properties import FEW, FEWEST, Properties
@@ -72,6 +72,14 @@ WEIGHTS = {
 }
 
 
+#: What a table says of a reason.
+COLUMNS = (
+    *("kind", "what", "reason", "strength"),
+    *Facts._fields,
+    *("nodes", "edges", "more"),
+)
+
+
 class RankedReason(NamedTuple):
     """A reason why a graph is unlike the references, and how strong it is."""
 
@@ -82,12 +90,19 @@ class RankedReason(NamedTuple):
     nodes: tuple[int, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
     more: str = ""  # the whole text, if it is longer than two lines
+    facts: Facts = Facts()
     fact: str = ""  # the text as one of several in a sentence
 
     @property
     def is_unusual(self) -> bool:
         """True if the strength is at least 1."""
         return self.strength >= WEAKEST
+
+    def record(self) -> dict[str, Any]:
+        """The reason by the columns of :func:`~skgraphkde.explanation.explain`."""
+        of_reason = self.kind, self.what, self.text, self.strength
+        where = self.nodes, self.edges, self.more
+        return dict(zip(COLUMNS, (*of_reason, *self.facts, *where), strict=True))
 
 
 class Profiles:
@@ -237,7 +252,8 @@ class Profiles:
         text, more = in_two_lines(*said, end=f"; {usual}" if usual else "")
         fact, _ = in_two_lines(*said, end=f" ({usual})" if usual else "")
         kind, what, more = self.columns[j].kind, encodable(reason.what), shown(more, LONGEST_MORE)
-        return RankedReason(kind, what, text, strength, reason.nodes, reason.edges, more, fact)
+        where = reason.nodes, reason.edges
+        return RankedReason(kind, what, text, strength, *where, more, reason.facts, fact)
 
     def _is_usual(self, i: int, j: int) -> bool:
         """True if the reason would be a range that has the number, or would be told as missing."""
@@ -327,18 +343,24 @@ class Profiles:
     def _size(self, i: int, j: int) -> Reason:
         what, words = self.columns[j].what, self.words
         if what == "weights":
-            own, usual = usually(np.exp(self.values[i, j]), np.exp(self._known(i, j)))
-            return Reason(what, f"average weight of {words.edges}: {own}", usual)
+            weight, known = np.exp(self.values[i, j]), np.exp(self._known(i, j))
+            own, usual = usually(weight, known)
+            facts = Facts.of("graph", weight, known)
+            return Reason(what, f"average weight of {words.edges}: {own}", usual, facts=facts)
         n_nodes = int(self.graphs.n_nodes_per_graph[i])
         n_edges = int(self.graphs.n_edges_per_graph[i])
         if what == "nodes":
-            _, usual = usually(n_nodes, np.rint(np.exp(self._known(i, j))))
-            return Reason(what, words.counted(n_nodes, "node"), usual)
+            known = np.rint(np.exp(self._known(i, j)))
+            _, usual = usually(n_nodes, known)
+            facts = Facts.of("graph", n_nodes, known)
+            return Reason(what, words.counted(n_nodes, "node"), usual, facts=facts)
         own, usual = usually(*self._n_edges(i))
+        facts = Facts.of("graph", *self._n_edges(i))
         if not n_edges:
-            return Reason(what, f"no {words.edges} at all", usual, about=NO_EDGES)
+            return Reason(what, f"no {words.edges} at all", usual, about=NO_EDGES, facts=facts)
         # Beyond what follows from the number of nodes.
-        return Reason(what, f"{words.counted(n_edges, 'edge')}, {own} per {words.node}", usual)
+        text = f"{words.counted(n_edges, 'edge')}, {own} per {words.node}"
+        return Reason(what, text, usual, facts=facts)
 
     def _feature(self, i: int, j: int) -> Reason:
         place, own, known = self.columns[j].place, self.values[i, j], self._known(i, j)
@@ -370,7 +392,8 @@ class Profiles:
         said, fact = feature_words(feature, own, known, n, self.words, self.others), feature.fact
         if feature.form == "count" and round(own * n) == self.graphs.n_edges_per_graph[i]:
             fact = "edges"  # all of them
-        return Reason(feature.name, *said, *where, about=(fact,))
+        facts = Facts.of(feature.of, own, known)
+        return Reason(feature.name, *said, *where, about=(fact,), facts=facts)
 
     def _arcs(self, graph: GraphBatch, feature: Feature) -> np.ndarray:
         """The arcs of a graph, in both directions, whose count or numbers a feature is of."""
@@ -422,7 +445,8 @@ class Profiles:
         n_of = dict(zip(names, n_graphs[index], strict=True))
         seen = self._seen("unlike", n_of, i, kind)
         about = tuple(properties.facts.get(name, name) for name in names)
-        return Reason(listed(plain, LISTED), f"no {noun}", about=about, names=seen)
+        facts = Facts(element, n_known=int(n_graphs[index[0]]))
+        return Reason(listed(plain, LISTED), f"no {noun}", about=about, names=seen, facts=facts)
 
     def _seen(self, how: str, n_of: dict[str, int], i: int, kind: str) -> tuple[str, ...]:
         """Names, each with the number of other training graphs that have it."""
@@ -484,7 +508,9 @@ class Profiles:
             n_others = f"{np.count_nonzero(known)} of {len(known)} {self.others}"
             usual = f"says little, as {n_others} each have such a thing that no other has"
         where = self._places(graph, kind, index)
-        return Reason(listed(codes, LISTED), f"{start}: ", usual, *where, about, tuple(names))
+        facts = Facts("node" if element == "pair" else element, n_known=0)
+        what = listed(codes, LISTED)
+        return Reason(what, f"{start}: ", usual, *where, about, tuple(names), facts)
 
     def _counted_edges(self, n: int, n_kinds: int) -> str:
         """A number of edges, and of their kinds, if both say something: "4 bonds of 2 kinds"."""
@@ -507,4 +533,6 @@ class Profiles:
             if len(index) > 1:
                 start = f"{self._counted_edges(len(index), len(n_of))} {start}"
         what = listed([*dict.fromkeys(plain[x] for x in index)], LISTED)
-        return Reason(what, start, "", *where, about, self._seen("in", n_of, i, kind))
+        element = counts.about[kind][0]
+        facts = Facts("node" if element == "pair" else element, n_known=int(n_graphs[index[0]]))
+        return Reason(what, start, "", *where, about, self._seen("in", n_of, i, kind), facts)

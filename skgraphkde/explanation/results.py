@@ -19,7 +19,7 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
-from skgraphkde.explanation.reasons import Profiles, RankedReason
+from skgraphkde.explanation.reasons import COLUMNS, Profiles, RankedReason
 from skgraphkde.explanation.wording import checked_names, in_two_lines
 
 __all__ = ["explain", "results"]
@@ -331,6 +331,11 @@ def explain(
           nodes, edges and graphs are called;
         - reason : in words, at most two lines;
         - strength : see above;
+        - part : "node", "edge" or "graph", which it is about;
+        - value, low, high : the number that it states, and the range of nine in ten known ones;
+          missing where it states none;
+        - n_known : the known graphs that have it, for "new" (0), "rare" and "missing"; else the
+          known numbers that were compared; -1 if none;
         - nodes : positions of the nodes that it concerns most, five at most, from 0 on;
         - edges : pairs of positions of nodes, five at most;
         - more : all of a reason that is longer than two lines; empty for others;
@@ -363,13 +368,14 @@ def explain(
     batch, own = to_judge(detector, graphs)
     judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
     names = _names_of(batch)
-    rows = [
-        (i, names[i], rank, *reason[:-1], tuple(judgement.references))
-        for i, judgement in enumerate(judged)
-        for rank, reason in enumerate(judgement.reasons, 1)
-    ]
-    columns = "graph name rank kind what reason strength nodes edges more references"
-    return pd.DataFrame(rows, columns=columns.split())
+    rows = []
+    for i, judgement in enumerate(judged):
+        for rank, reason in enumerate(judgement.reasons, 1):
+            of_graph = {"graph": i, "name": names[i], "rank": rank}
+            references = {"references": tuple(judgement.references)}
+            rows.append(of_graph | reason.record() | references)
+    columns = [*COLUMNS, "references"]
+    return pd.DataFrame(rows, columns=["graph", "name", "rank", *columns])
 
 
 def results(

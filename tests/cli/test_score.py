@@ -46,6 +46,12 @@ def test_all_columns(odd, here, ending):
     assert found["reason"].isna().tolist() == (~is_anomaly).tolist()
     assert found["reason"][is_anomaly].tolist() == expected["reason"][is_anomaly].tolist()
     assert found["selected"].sum() == 2
+    assert ("findings" in found) == (ending != "csv")
+    if ending != "csv":
+        assert [len(of_graph) > 0 for of_graph in found["findings"]] == is_anomaly.tolist()
+        first = next(of_graph[0] for of_graph in found["findings"] if len(of_graph))
+        assert first["reason"] == found["reason"][is_anomaly].iloc[0]
+        assert {"kind", "what", "part", "value", "low", "high", "n_known", "nodes"} <= {*first}
 
 
 def test_without_p_values(here):

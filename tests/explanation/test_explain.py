@@ -106,6 +106,7 @@ def test_the_frame():
     detector = GraphKDEDetector().fit(random_graphs(20, n_attributes=2))
     reasons = explain(detector, new, k=4, n_reasons=3)
     columns = ["graph", "name", "rank", "kind", "what", "reason", "strength"]
+    columns += ["part", "value", "low", "high", "n_known"]
     assert list(reasons) == [*columns, "nodes", "edges", "more", "references"]
     assert reasons["rank"].max() == 3
     for i, of_graph in reasons.groupby("graph"):
@@ -115,6 +116,36 @@ def test_the_frame():
         view = int(view_surprises(detector, [new[i]]).to_numpy()[0, :2].argmax())
         _, nearest = nearest_references(detector, [new[i]], 4, view=view)
         assert set(of_graph["references"]) == {tuple(nearest[0])}
+
+
+@pytest.mark.filterwarnings("ignore:node categories that fit did not see")
+def test_numbers_of_reasons_are_those_of_the_graphs():
+    rng = np.random.RandomState(0)
+
+    def graph(n, label=None):
+        labels = ["CNO"[min(i % 7, 2)] for i in range(n)]
+        labels[0] = label or labels[0]
+        return with_data(nx.path_graph(n), {"label": labels, "load": lambda v: rng.normal(20.0)})
+
+    sizes = list(range(10, 50))
+    known = [graph(n) for n in sizes] + [graph(12, "P")]
+    odd = graph(400, "U")
+    odd.nodes[5]["load"] = 900.0
+    detector = GraphKDEDetector(schema="all").fit(known)
+    found = explain(detector, [odd, graph(20, "P")], n_reasons=50)
+    of_odd = found[found["graph"] == 0].set_index(["kind", "what"])
+    size = of_odd.loc[("size", "nodes")]
+    low, high = np.quantile([len(g) for g in known], (0.05, 0.95), method="nearest")
+    assert (size["value"], size["low"], size["high"]) == (400, low, high)
+    assert (size["part"], size["n_known"]) == ("graph", 41)
+    new = of_odd.loc[("new", "U")]
+    assert (new["part"], new["n_known"], new["nodes"]) == ("node", 0, (0,))
+    assert np.isnan(new["value"])
+    extreme = of_odd.loc[("extreme", "load")]
+    assert (extreme["part"], extreme["value"], extreme["nodes"][0]) == ("node", 900.0, 5)
+    assert 15 < extreme["low"] < 20 < extreme["high"] < 25
+    rare = found[(found["graph"] == 1) & (found["kind"] == "rare")].iloc[0]
+    assert (rare["part"], rare["n_known"]) == ("node", 1)
 
 
 def test_nodes_and_edges_of_a_reason():

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from skgraphkde._words import usually
+from skgraphkde._words import usual_range, usually
 from skgraphkde.core.distances.measures import DiscreteMeasures
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.schema import KINDS_OF
@@ -107,6 +107,31 @@ class Property(NamedTuple):
     own: int = -1  # the reference that the graph of a reason is, to be left out; -1: none
 
 
+class Facts(NamedTuple):
+    """The numbers of a reason, for programs: NaN, and -1, where there are none."""
+
+    part: str = "graph"  # "node", "edge" or "graph"
+    value: float = np.nan  # as the reason says it
+    low: float = np.nan  # the ends of the usual range: nine in ten known ones are within
+    high: float = np.nan
+    n_known: int = -1  # known graphs that have it; known numbers that were compared
+
+    @classmethod
+    def of(cls, part: str, value: float, known: np.ndarray) -> Self:
+        """The facts about a number among known ones.
+
+        Parameters
+        ----------
+        part : {"node", "edge", "graph"}
+        value : float
+        known : ndarray of shape (n_known,)
+            NaN is ignored.
+        """
+        low, high = usual_range(known)
+        n_known = int(np.count_nonzero(~np.isnan(known)))
+        return cls(part, float(value), float(low), float(high), n_known)
+
+
 class Reason(NamedTuple):
     """The words for an unusual property of one graph, with nodes and edges by their positions."""
 
@@ -117,6 +142,7 @@ class Reason(NamedTuple):
     edges: tuple[tuple[int, int], ...] = ()
     about: tuple[str, ...] = ()  # the facts, if not `what`; weaker reasons for them are left out
     names: tuple[str, ...] = ()  # they end the statement, as many of them as fit in two lines
+    facts: Facts = Facts()
 
     @property
     def text(self) -> str:
@@ -276,8 +302,10 @@ class View(Specification):
         -------
         Reason
         """
-        own, usual = usually(0.0 - unusual.values[0], 0.0 - known)  # not -0.0
-        return Reason(self.name, f"{self.name} {own}", usual)
+        value, known = 0.0 - unusual.values[0], 0.0 - known  # not -0.0
+        own, usual = usually(value, known)
+        facts = Facts.of("graph", value, known)
+        return Reason(self.name, f"{self.name} {own}", usual, facts=facts)
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what is computed when it is first needed.

@@ -23,7 +23,7 @@ from skgraphkde.core.graphs.arrays import frozen
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.refinement import factorize, messages, refined
 from skgraphkde.core.specification import Interval, StrOptions, at_least
-from skgraphkde.core.views.base import Context, Property, Reason, View
+from skgraphkde.core.views.base import Context, Facts, Property, Reason, View
 from skgraphkde.core.views.categories import (
     LISTED,
     CategoryCounts,
@@ -479,7 +479,8 @@ class Novelty(NeighborhoodView):
             f"{words.graph} has one with the same around it{such} {words.node} {node}{within}",
             f"{usual} of the {words.nodes}",
         )
-        return Reason(unusual.what, *said, tuple(first), (), ("neighborhoods",), near)
+        facts = Facts.of("node", len(new) / len(new_from), known)
+        return Reason(unusual.what, *said, tuple(first), (), ("neighborhoods",), near, facts)
 
 
 class Tanimoto(ComparedNeighborhoods):

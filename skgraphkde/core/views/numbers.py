@@ -22,7 +22,7 @@ from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import hash_data
 from skgraphkde.core.graphs.refinement import hash_points
 from skgraphkde.core.specification import at_least
-from skgraphkde.core.views.base import Context, Property, Reason, View
+from skgraphkde.core.views.base import Context, Facts, Property, Reason, View
 from skgraphkde.core.views.categories import Vocabulary, edge_words, means, places
 from skgraphkde.core.views.rows import Whitening, check_size, folds, winsorized
 
@@ -80,6 +80,14 @@ class _Odd(NamedTuple):
     scale: np.ndarray  # (n_numbers,)
     has_kind: bool  # False for the less common kinds, which are one
     has_kinds: bool  # False if all rows are compared
+
+    def facts(self) -> Facts:
+        """The first number beyond its range, or the only one; none of several usual ones."""
+        index = np.flatnonzero(self.is_odd)
+        j = int(index[0]) if len(index) else 0
+        if not len(index) and len(self.values) > 1:
+            return Facts(self.rows.part, n_known=len(self.others))
+        return Facts.of(self.rows.part, self.values[j], self.others[:, j])
 
     def said(self, names: Sequence[str], text: str, range_: str = "") -> Reason:
         """A reason that is about some of the numbers."""
@@ -310,7 +318,7 @@ class Numbers(View):
         else:
             said = self._together(graph, odd, where)
         nodes, edges = places(graph, odd.rows.part, odd.elements)
-        return said._replace(nodes=nodes, edges=edges)
+        return said._replace(nodes=nodes, edges=edges, facts=odd.facts())
 
     def _oddest(self, graph: GraphBatch, unusual: Property) -> _Odd:
         """The row of a graph that is farthest from those of the references, and these.

@@ -21,7 +21,7 @@ from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.refinement import by_frequency
 from skgraphkde.core.graphs.schema import PARTS
 from skgraphkde.core.specification import at_least
-from skgraphkde.core.views.base import Context, Property, Reason, View
+from skgraphkde.core.views.base import Context, Facts, Property, Reason, View
 from skgraphkde.core.views.categories import LISTED, Vocabulary, edge_category, places
 from skgraphkde.core.views.rows import Whitening, check_size, folds, winsorized
 
@@ -67,6 +67,13 @@ class Categorized(NamedTuple):
     shared: Sequence[str] = ()  # by the steps of each pair
 
 
+def as_told(form: str, x: Any) -> Any:
+    """Statistics in the unit in which reasons tell them: numbers, not their logarithms."""
+    if form in ("log", "log1p", "most"):
+        return np.exp(x) - (form != "log")
+    return x
+
+
 def in_words(
     name: str,
     form: str,
@@ -89,9 +96,7 @@ def in_words(
     """
     if form == "fact":
         return f"{'' if own[0] else 'no '}{name}", ""
-    values = np.array(own)
-    if form in ("log", "log1p", "most"):
-        values, known = (np.exp(x) - (form != "log") for x in (values, known))
+    values, known = as_told(form, np.array(own)), as_told(form, known)
     is_share = form in ("share", "nodes")
     texts = [usually(x, known, percent=is_share) for x in values]
     distinct, usual = list(dict.fromkeys(text for text, _ in texts)), texts[0][1]
@@ -443,7 +448,10 @@ class Statistics(View):
                 nodes, edges = _triangle(graph, nodes[0])
         else:
             text, usual = in_words(statistic.name, statistic.form, [share], known)
-        return Reason(what, text, usual, nodes, edges, ("edges" if what == "rounds" else what,))
+        form = statistic.form
+        facts = Facts.of("graph", as_told(form, share), as_told(form, known))
+        about = ("edges" if what == "rounds" else what,)
+        return Reason(what, text, usual, nodes, edges, about, facts=facts)
 
 
 def _triangle(graph: GraphBatch, node: int) -> tuple[tuple, tuple]:
