@@ -113,15 +113,14 @@ def test_only_one_zone_imports_torch():
 SENTENCES = {
     "distances.mmd": 1,
     "graphs.problems": 4,
-    "scoring.groups": 2,
     "scoring.model": 2,
     "views.categories": 1,
-    "views.confirmed": 5,
+    "views.confirmed": 2,
     "views.density": 2,
-    "views.neighborhoods": 8,
-    "views.numbers": 6,
+    "views.neighborhoods": 6,
+    "views.numbers": 1,
     "views.rows": 1,
-    "views.statistics": 13,
+    "views.statistics": 12,
 }
 
 

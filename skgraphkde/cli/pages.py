@@ -27,9 +27,9 @@ from skgraphkde.cli.score import table_of
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
 from skgraphkde.core.graphs.problems import MissingError
 from skgraphkde.core.graphs.schema import unread_attributes
-from skgraphkde.core.scoring.groups import Group
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import ANOMALY
+from skgraphkde.explanation.of_groups import GroupInWords
 from skgraphkde.explanation.results import (
     Judgement,
     group_numbers,
@@ -141,7 +141,7 @@ def _echo_anomalies(
     detector: GraphKDEDetector,
     names: list[str],
     judged: list[Judgement],
-    groups: list[Group],
+    groups: list[GroupInWords],
     output: str,
 ) -> None:
     """Print how many graphs of the list are anomalies, and the first of them with their reasons."""

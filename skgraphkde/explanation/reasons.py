@@ -16,9 +16,16 @@ from skgraphkde._messages import encodable, listed, shown
 from skgraphkde._words import Words, usual_range, usually
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.model import GraphModel
-from skgraphkde.core.views.base import Context, Facts, Reason
+from skgraphkde.core.views.base import Context, Facts, Reason, View
 from skgraphkde.core.views.categories import LISTED, compared_words, edge_category, places
+from skgraphkde.core.views.confirmed import Confirmed
 from skgraphkde.core.views.neighborhoods import Novelty
+from skgraphkde.core.views.numbers import Numbers
+from skgraphkde.core.views.statistics import Statistics
+from skgraphkde.explanation.of_confirmed import say_confirmed
+from skgraphkde.explanation.of_neighborhoods import say_neighborhoods
+from skgraphkde.explanation.of_numbers import say_numbers
+from skgraphkde.explanation.of_statistics import say_statistic
 from skgraphkde.explanation.properties import FEW, FEWEST, Properties
 from skgraphkde.explanation.wording import (
     HERE,
@@ -321,7 +328,18 @@ class Profiles:
             if order.text:
                 return order
         unusual = column._replace(values=values, least=np.zeros(1), own=own)
-        return view.reason(graph, unusual, self._known(i, j), context, names)
+        known = self._known(i, j)
+        if type(view).reason is not View.reason:  # of a user's own view
+            return view.reason(graph, unusual, known, context, names)
+        if isinstance(view, Statistics):
+            return say_statistic(graph, unusual, known, context)
+        if isinstance(view, Novelty):
+            return say_neighborhoods(view, graph, unusual, known, context, names)
+        if isinstance(view, Confirmed):
+            return say_confirmed(view, graph, unusual, context)
+        if isinstance(view, Numbers):
+            return say_numbers(view, graph, unusual, names)
+        return view.reason(graph, unusual, known, context, names)
 
     def _order(self, i: int, new: np.ndarray) -> Reason:
         """The fewest steps in an order of their own, of nodes with new surroundings.

@@ -14,11 +14,12 @@ from skgraphkde._messages import encodable
 from skgraphkde._utils import during, progress
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.calibration import check_alpha, conformal_p_values, discoveries
-from skgraphkde.core.scoring.groups import Group, find_groups
+from skgraphkde.core.scoring.groups import find_groups
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
+from skgraphkde.explanation.of_groups import GroupInWords, say_group
 from skgraphkde.explanation.reasons import COLUMNS, Profiles, RankedReason
 from skgraphkde.explanation.wording import checked_names, in_two_lines
 
@@ -245,7 +246,7 @@ def _names_of(batch: GraphBatch, names: Sequence[Any] | None = None) -> pd.Serie
     )
 
 
-def groups_of(detector: BaseGraphDetector) -> list[Group]:
+def groups_of(detector: BaseGraphDetector) -> list[GroupInWords]:
     """Training graphs that are alike and unlike the others, and what they share.
 
     Parameters
@@ -255,17 +256,22 @@ def groups_of(detector: BaseGraphDetector) -> list[Group]:
 
     Returns
     -------
-    list of Group
+    list of GroupInWords
         With the positions of the members, copies included; the most distinct groups first.
     """
     assert isinstance(detector, GraphKDEDetector)  # others do not judge their training graphs
     index = detector.calibration_index_
     with during(0.0, 0.15):
         found = find_groups(detector.model_)
-    return [x._replace(members=np.flatnonzero(np.isin(index, x.members))) for x in found]
+    groups = []
+    for group in found:
+        members = np.flatnonzero(np.isin(index, group.members))
+        shared = say_group(detector.model_, group)
+        groups.append(GroupInWords(members, group.share, shared, group.is_only))
+    return groups
 
 
-def group_numbers(groups: list[Group], n_graphs: int) -> Any:
+def group_numbers(groups: list[GroupInWords], n_graphs: int) -> Any:
     """The number of the group of each graph, from 1 on, missing if it is in none."""
     numbers = pd.array([pd.NA] * n_graphs, dtype="Int64")
     for number, group in enumerate(groups, 1):
@@ -273,7 +279,7 @@ def group_numbers(groups: list[Group], n_graphs: int) -> Any:
     return numbers
 
 
-def with_shared(reasons: Sequence[str | None], groups: list[Group]) -> list[str | None]:
+def with_shared(reasons: Sequence[str | None], groups: list[GroupInWords]) -> list[str | None]:
     """Reasons of training graphs, each with what all of its group share, if it is in one."""
     told = list(reasons)
     for group in groups:

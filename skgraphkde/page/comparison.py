@@ -12,10 +12,11 @@ import numpy as np
 from skgraphkde._messages import shown
 from skgraphkde._words import category_text, legible, number
 from skgraphkde.core.graphs.batch import GraphBatch
-from skgraphkde.core.scoring.groups import Group, find_groups
+from skgraphkde.core.scoring.groups import find_groups
 from skgraphkde.core.views.categories import edge_name, with_bond
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import ANOMALY
+from skgraphkde.explanation.of_groups import GroupInWords
 from skgraphkde.explanation.results import Judgement, judge
 
 # Graphs are about as large if one has at most so many times as many nodes as the other, and of the
@@ -236,7 +237,7 @@ def place_in(text: str, name: str) -> int:
 def set_apart(
     detector: GraphKDEDetector,
     judged: Sequence[Judgement] = (),
-    groups: Sequence[Group] = (),
+    groups: Sequence[GroupInWords] = (),
 ) -> list[int]:
     """Training graphs in groups, and those whose main reason is a confirmed anomaly.
 
@@ -246,7 +247,7 @@ def set_apart(
         Fitted.
     judged : sequence of Judgement, default=()
         Of the training graphs. Without any, the references are judged, and groups looked for.
-    groups : sequence of Group, default=()
+    groups : sequence of GroupInWords, default=()
         With positions of members in `judged`.
     """
     model = detector.model_

@@ -15,9 +15,9 @@ from skgraphkde._messages import encodable, shown
 from skgraphkde._utils import during
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.calibration import check_alpha
-from skgraphkde.core.scoring.groups import Group
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.estimator import GraphKDEDetector
+from skgraphkde.explanation.of_groups import GroupInWords
 from skgraphkde.explanation.results import N_REASONS, groups_of, judge, judge_some, to_judge
 from skgraphkde.explanation.wording import checked_names
 from skgraphkde.page.comparison import data_of
@@ -145,7 +145,7 @@ class Page:
         self.detector, self.alpha, self.known_names = detector, alpha, known_names
         self.listed: list[Row] = []
         self.drawn: list[Drawn] = []
-        self.groups: list[Group] = []
+        self.groups: list[GroupInWords] = []
 
     def add_all(
         self,

@@ -29,9 +29,9 @@ from skgraphkde._words import category_text
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.schema import unread_attributes
 from skgraphkde.core.scoring.calibration import discoveries
-from skgraphkde.core.scoring.groups import Group
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.estimator import GraphKDEDetector
+from skgraphkde.explanation.of_groups import GroupInWords
 from skgraphkde.explanation.results import Judgement, group_numbers
 from skgraphkde.explanation.wording import in_two_lines
 from skgraphkde.page import pictures
@@ -170,7 +170,7 @@ def render(
     alpha: float,
     known_names: Sequence[Any] | None,
     skipped: Sequence[str],
-    groups: list[Group],
+    groups: list[GroupInWords],
     earlier: Mapping[str, int],
     notes: Iterable[str],
 ) -> str:
@@ -338,7 +338,7 @@ def _method(detector: BaseGraphDetector) -> dict[str, Any]:
     }
 
 
-def _table(rows: list[Row], groups: list[Group]) -> pd.DataFrame:
+def _table(rows: list[Row], groups: list[GroupInWords]) -> pd.DataFrame:
     """All graphs, the oddest first, with their reasons and the codes of these."""
     lines = [
         {
@@ -407,7 +407,7 @@ def _with_rises(rows: list[Row], earlier: Mapping[str, int]) -> list[Row]:
     ]
 
 
-def _entries(rows: list[Row], groups: Sequence[Group]) -> tuple[list[Any], list[GroupRow]]:
+def _entries(rows: list[Row], groups: Sequence[GroupInWords]) -> tuple[list[Any], list[GroupRow]]:
     """The rows of the table, with groups in the place of their first members, and small groups.
 
     Small groups are those of which no graph is flagged, in the order of `groups`. Graphs that

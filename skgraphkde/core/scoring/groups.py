@@ -6,7 +6,7 @@ references that would be far from everything if each of them were alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -14,20 +14,16 @@ import scipy.sparse as sp
 from sklearn.cluster import HDBSCAN
 from sklearn.neighbors import NearestNeighbors
 
-from skgraphkde._messages import listed, printable
 from skgraphkde._utils import one_blas_thread, progress
 from skgraphkde.core.graphs.arrays import codes_in
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.model import GraphModel
-from skgraphkde.core.views.base import Reason
-from skgraphkde.core.views.categories import Vocabulary, edge_name, surrounding_names
 from skgraphkde.core.views.neighborhoods import (
-    Neighborhoods,
     NeighborhoodView,
     as_sets,
     count_pairs,
 )
-from skgraphkde.core.views.statistics import Statistics, in_words
+from skgraphkde.core.views.statistics import Statistics
 
 # Members of a group: at least, and at most, or this share of the references if that is more.
 SMALLEST, LARGEST, LARGEST_SHARE = 3, 30, 0.02
@@ -37,10 +33,18 @@ APART, SIMILAR = 0.1, 10
 WIDER = 1.5
 # Smallest clusters that are looked for in the statistics.
 CLUSTERS = (3, 5, 10)
-# Things that the members share, and no other reference has, in words.
-MOST_SHARED = 3
-# Characters of these, or only the first is named.
-LONGEST = 160
+
+
+class Things(NamedTuple):
+    """Things that graphs have or lack, and the references that have each."""
+
+    owners: sp.csr_array  # (n_things, n_references), sets
+    category: str  # of the nodes at the ends of edges; "" for neighborhoods
+    radius: int  # of neighborhoods
+    # Of each thing: values of the two ends and the category of the edge, (3, n_things), as codes;
+    # or the first node of the references with the neighborhood, (1, n_things).
+    data: np.ndarray
+    values: tuple  # of the category, by code
 
 
 class Group(NamedTuple):
@@ -48,15 +52,10 @@ class Group(NamedTuple):
 
     members: np.ndarray  # indices of training graphs that are references, ascending
     share: float  # of the references that would be as far apart, were they as many
-    shared: str  # by all members, and by few other references or none
-    is_only: bool  # no other training graph has it
-
-
-class Things(NamedTuple):
-    """Things that graphs have or lack, and the references that have each."""
-
-    owners: sp.csr_array  # (n_things, n_references), sets
-    words: Callable[[int], str]  # of a thing
+    references: np.ndarray  # indices of references that share the things
+    things: Things | None  # of which all of these have some that no other reference has
+    shared: np.ndarray  # indices of these things
+    is_only: bool  # no other training graph has them
 
 
 def find_groups(model: GraphModel) -> list[Group]:
@@ -107,12 +106,12 @@ def find_groups(model: GraphModel) -> list[Group]:
     groups, has_own = [], _has_own_value(model)
     is_sample = n < model.n_training_graphs
     for share, members in chosen:
-        things = _shared_words(kinds, members)
-        shared = printable(things or _statistics_words(model, statistics, members))
-        is_only = bool(things) and not (is_sample or has_own[members].any())
-        members = members[~has_own[members]]
-        if len(members) > 1:
-            groups.append(Group(model.reference_index[members], share, shared, is_only))
+        things, shared = _find_shared(kinds, members)
+        is_only = len(shared) > 0 and not (is_sample or has_own[members].any())
+        kept = members[~has_own[members]]
+        if len(kept) > 1:
+            index = model.reference_index[kept]
+            groups.append(Group(index, share, members, things, shared, is_only))
     return groups
 
 
@@ -138,15 +137,15 @@ def _things(model: GraphModel) -> Iterator[Things]:
     graphs = model.references
     if graphs.labels is not None:
         for name, values in graphs.values_by_category("node").items():
-            yield _pairs(graphs, model.categories.vocabulary, name, values)
+            yield _pairs(graphs, name, values)
     view = model.first(NeighborhoodView)
     if view is not None:
         known = view.neighborhoods_
         for radius, numbers in enumerate(known.numbers(graphs)):
-            yield _neighborhoods(graphs, known, radius, numbers)
+            yield _neighborhoods(graphs, radius, numbers)
 
 
-def _pairs(graphs: GraphBatch, vocabulary: Vocabulary, name: str, values: tuple) -> Things:
+def _pairs(graphs: GraphBatch, name: str, values: tuple) -> Things:
     """Edges, by one category of the nodes at their ends and by their own."""
     distinct = dict.fromkeys(values)
     code = codes_in(values, distinct)[graphs.labels]
@@ -155,34 +154,16 @@ def _pairs(graphs: GraphBatch, vocabulary: Vocabulary, name: str, values: tuple)
         source, target = np.minimum(source, target), np.maximum(source, target)
     edge = np.zeros_like(source) if graphs.edge_labels is None else np.asarray(graphs.edge_labels)
     pairs, thing = np.unique([source, target, edge], axis=1, return_inverse=True)
-    texts = [vocabulary.words_of((name,), (value,)) for value in distinct]
-
-    def words(i: int) -> str:
-        u, v, code = pairs[:, i].tolist()
-        return edge_name(graphs, code, texts[u], texts[v], graphs.schema.words.edge)
-
-    return Things(_owners(thing.ravel(), graphs.graph_of_arc, len(graphs)), words)
+    owners = _owners(thing.ravel(), graphs.graph_of_arc, len(graphs))
+    return Things(owners, name, 0, pairs, tuple(distinct))
 
 
-def _neighborhoods(
-    graphs: GraphBatch, known: Neighborhoods, radius: int, numbers: np.ndarray
-) -> Things:
+def _neighborhoods(graphs: GraphBatch, radius: int, numbers: np.ndarray) -> Things:
     """Neighborhoods of one radius."""
     _, first, thing = np.unique(numbers, return_index=True, return_inverse=True)
 
-    def words(i: int) -> str:
-        graph, called = int(graphs.graph_of_node[first[i]]), graphs.schema.words
-        alone, node = graphs[graph], int(first[i] - graphs.node_ptr[graph])
-        names = known.vocabulary.names_of_nodes(alone, known.vocabulary.together)
-        if radius == 1:
-            names = surrounding_names(alone, names, called)
-        text = names[node] if known.vocabulary.by_label else f"one {names[node]}"
-        if radius > 1:
-            near = listed(known.around(alone, node, radius))
-            text += f" with exactly these {called.nodes} up to {radius} {called.edges} away: {near}"
-        return text
-
-    return Things(_owners(thing, graphs.graph_of_node, len(graphs)), words)
+    owners = _owners(thing, graphs.graph_of_node, len(graphs))
+    return Things(owners, "", radius, first[np.newaxis], ())
 
 
 def _owners(thing: np.ndarray, graph: np.ndarray, n_graphs: int) -> sp.csr_array:
@@ -203,16 +184,15 @@ def _sharing(owners: sp.csr_array, largest: int) -> Iterator[tuple[float, np.nda
         yield shares[i], owners.indices[slice(*owners.indptr[i : i + 2])]
 
 
-def _shared_words(kinds: list[Things], members: np.ndarray) -> str:
-    """Things of the first kind that all members have and no other reference, in words."""
-    for owners, words in kinds:
+def _find_shared(kinds: list[Things], members: np.ndarray) -> tuple[Things | None, np.ndarray]:
+    """Things of the first kind that all members have and no other reference."""
+    for things in kinds:
+        owners = things.owners
         n_members = owners[:, members].sum(axis=1)
         only = np.flatnonzero((n_members == len(members)) & (np.diff(owners.indptr) == n_members))
         if len(only):
-            names = dict.fromkeys(words(i) for i in only[:MOST_SHARED].tolist())
-            text = " and ".join(names)
-            return text if len(text) <= LONGEST else next(iter(names))
-    return ""
+            return things, only
+    return None, np.empty(0, dtype=np.int64)
 
 
 # -- statistics ------------------------------------------------------------------------------------
@@ -239,16 +219,3 @@ def _clusters(points: np.ndarray, largest: int) -> Iterator[tuple[float, np.ndar
                 ]
                 share = (near[:, k : k + 5].mean(axis=1) >= np.median(to_others)).mean()
                 yield float(share), members
-
-
-def _statistics_words(model: GraphModel, statistics: Statistics | None, members: np.ndarray) -> str:
-    """The statistic in which all members are outside of the usual range, in words."""
-    assert statistics is not None  # in which they are a cluster
-    own, known = statistics.table_[members], np.delete(statistics.table_, members, axis=0)
-    away = statistics.metric.away(own, known)
-    if not away.any():
-        return "nearly the same numbers as a whole, none of which is odd alone"
-    j = int(away.argmax())
-    ends = [float(own[:, j].min()), float(own[:, j].max())]
-    name, form = statistics.named(j, model.references[members]), statistics.forms_[j]
-    return Reason(name, *in_words(name, form, ends, known[:, j])).text

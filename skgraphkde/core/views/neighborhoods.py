@@ -7,7 +7,6 @@ Leman, 1968). Those of all radii have one numbering, that of the references.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -17,15 +16,13 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from skgraphkde._utils import compiled
-from skgraphkde._words import usually
 from skgraphkde.core.distances.base import nearest
 from skgraphkde.core.graphs.arrays import frozen
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.refinement import factorize, messages, refined
 from skgraphkde.core.specification import Interval, StrOptions, at_least
-from skgraphkde.core.views.base import Context, Facts, Property, Reason, View
+from skgraphkde.core.views.base import Context, Property, View
 from skgraphkde.core.views.categories import (
-    LISTED,
     CategoryCounts,
     ReferenceTable,
     Vocabulary,
@@ -454,33 +451,6 @@ class Novelty(NeighborhoodView):
         """Share of nodes in new neighborhoods; new parts are reasons for any detector."""
         least = 0.5 / graphs.n_nodes_per_graph
         return [Property("neighborhoods", "neighborhoods", self._new_shares(own, context), least)]
-
-    def reason(
-        self,
-        graph: GraphBatch,
-        unusual: Property,
-        known: np.ndarray,
-        context: Context,
-        node_names: Sequence[Any] | None = None,
-    ) -> Reason:
-        """Number of nodes in new neighborhoods, see :meth:`View.reason`."""
-        new_from = self.new_from(np.array([unusual.own]), context)
-        new = np.flatnonzero(new_from <= self.radius)
-        words = graph.schema.words
-        share, usual = usually(len(new) / len(new_from), known, percent=True)
-        first = new[np.argsort(new_from[new], kind="stable")][:LISTED].tolist()
-        node = self.neighborhoods_.vocabulary.node_words(graph, first[0], node_names)
-        such = ":" if len(new) == 1 else ", e.g."
-        n = max(int(new_from[first[0]]), 1)
-        near = tuple(self.neighborhoods_.around(graph, first[0], n))
-        within = f"; within {words.counted(n, 'edge')}: " if near else ", linked to no other"
-        said = (
-            f"{len(new)} of {words.counted(len(new_from), 'node')} ({share}): no other "
-            f"{words.graph} has one with the same around it{such} {words.node} {node}{within}",
-            f"{usual} of the {words.nodes}",
-        )
-        facts = Facts.of("node", len(new) / len(new_from), known)
-        return Reason(unusual.what, *said, tuple(first), (), ("neighborhoods",), near, facts)
 
 
 class Tanimoto(ComparedNeighborhoods):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
-from itertools import combinations
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -14,16 +12,15 @@ import scipy.sparse as sp
 from scipy.spatial import cKDTree
 from sklearn.metrics import pairwise_distances_argmin
 
-from skgraphkde._messages import shown
 from skgraphkde._utils import one_blas_thread
-from skgraphkde._words import category_text, number, usual, usual_range, usually
+from skgraphkde._words import usual_range
 from skgraphkde.core.graphs.arrays import ROUNDING
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import hash_data
 from skgraphkde.core.graphs.refinement import hash_points
 from skgraphkde.core.specification import at_least
-from skgraphkde.core.views.base import Context, Facts, Property, Reason, View
-from skgraphkde.core.views.categories import Vocabulary, edge_words, means, places
+from skgraphkde.core.views.base import Context, Facts, Property, View
+from skgraphkde.core.views.categories import Vocabulary, means
 from skgraphkde.core.views.rows import Whitening, check_size, folds, winsorized
 
 # A tree looks at all of the points if they have more columns, which a matrix product does faster.
@@ -43,18 +40,11 @@ RELATIVE_ROUNDING = 2e-6
 
 # Shares of missing numbers that deviate less from the mean, in standard deviations, are usual.
 USUAL_DEVIATION = 2.5
-# A number is that of another beside it, as far as ranges are written, if they differ by less.
-ALIKE = 1e-3
-# Two numbers are told that are so far from those of all others together, in deviations.
-FAR_APART = 1.0
 # Rows of the shares of missing numbers.
 GAPS = "gaps"
 
-# Characters that say in a reason of what kind a node or edge is.
-LONGEST_KIND = 60
 
-
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """Numbers of nodes, of edges, or of graphs, one row for each."""
 
     part: str  # "node", "edge", "graph", or GAPS: the shares of missing numbers of the graph
@@ -66,10 +56,10 @@ class _Rows(NamedTuple):
     elements: np.ndarray  # (n_rows,), the nodes, the arcs, or the graphs
 
 
-class _Odd(NamedTuple):
+class OddRow(NamedTuple):
     """The row of a graph that is farthest from those of the references, and what it is told by."""
 
-    rows: _Rows
+    rows: Rows
     elements: np.ndarray  # the node, arc or graph of the row, and of others that are out of range
     values: np.ndarray  # (n_numbers,)
     others: np.ndarray  # (n_others, n_numbers), of references, of the same kind
@@ -88,11 +78,6 @@ class _Odd(NamedTuple):
         if not len(index) and len(self.values) > 1:
             return Facts(self.rows.part, n_known=len(self.others))
         return Facts.of(self.rows.part, self.values[j], self.others[:, j])
-
-    def said(self, names: Sequence[str], text: str, range_: str = "") -> Reason:
-        """A reason that is about some of the numbers."""
-        about = tuple(f"{self.rows.part} {name}" for name in names)
-        return Reason(", ".join(names), text, range_, about=about)
 
 
 class Numbers(View):
@@ -196,7 +181,7 @@ class Numbers(View):
         return self
 
     @cached_property
-    def _reference_rows(self) -> list[_Rows]:
+    def _reference_rows(self) -> list[Rows]:
         return self._rows(self.references_)
 
     @cached_property
@@ -249,7 +234,7 @@ class Numbers(View):
                 largest[~is_new] = of_references[own[~is_new]]
         return found
 
-    def _rows(self, graphs: GraphBatch) -> list[_Rows]:
+    def _rows(self, graphs: GraphBatch) -> list[Rows]:
         """Numbers of nodes, of edges and of graphs; these again within each of their categories."""
         tables = []
         if len(self.columns_):
@@ -257,7 +242,7 @@ class Numbers(View):
             columns = graphs.schema.node_columns
             names = tuple(columns[j] for j in self.columns_.tolist())
             index, graph = np.arange(graphs.n_nodes), graphs.graph_of_node
-            tables.append(_Rows("node", None, names, values[:, self.columns_], kinds, graph, index))
+            tables.append(Rows("node", None, names, values[:, self.columns_], kinds, graph, index))
         if self.of_edges_:
             index = np.arange(graphs.adjacency.nnz)
             if not graphs.directed:
@@ -265,23 +250,23 @@ class Numbers(View):
             values = np.asarray(graphs.edge_attributes)[index]
             kinds = self.vocabulary_.edge_keys(graphs)[index]
             names, graph = graphs.schema.edge_columns, graphs.graph_of_arc[index]
-            tables.append(_Rows("edge", None, names, values, kinds, graph, index))
+            tables.append(Rows("edge", None, names, values, kinds, graph, index))
         index, alike = np.arange(len(graphs)), np.zeros(len(graphs), dtype=np.uint64)
         if self.may_lack_:
             for rows in list(tables):  # a graph with fewer numbers has fewer that are unusual
                 shares = [means(x, rows.graph, len(graphs)) for x in np.isnan(rows.values).T]
                 names = tuple(f"share of {rows.part}s without {name}" for name in rows.names)
                 values = np.column_stack(shares)
-                tables.append(_Rows(GAPS, None, names, values, alike, index, index))
+                tables.append(Rows(GAPS, None, names, values, alike, index, index))
         if self.of_graphs_:
             values, names = np.asarray(graphs.graph_attributes), graphs.schema.graph_columns
-            tables.append(_Rows("graph", None, names, values, alike, index, index))
+            tables.append(Rows("graph", None, names, values, alike, index, index))
             for category in self.vocabulary_.values["graph"]:
                 kinds = self.vocabulary_.keys_alone(graphs, "graph", category)
-                tables.append(_Rows("graph", category, names, values, kinds, index, index))
+                tables.append(Rows("graph", category, names, values, kinds, index, index))
         return tables
 
-    # -- reasons -----------------------------------------------------------------------------------
+    # -- findings ----------------------------------------------------------------------------------
 
     def properties(
         self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
@@ -297,30 +282,7 @@ class Numbers(View):
         ]
         return [x for x, part in zip(found, self.parts_, strict=True) if part != GAPS]
 
-    def reason(
-        self,
-        graph: GraphBatch,
-        unusual: Property,
-        known: np.ndarray,
-        context: Context,
-        node_names: Sequence[Any] | None = None,
-    ) -> Reason:
-        """The node, edge or graph and its numbers, see :meth:`View.reason`."""
-        odd = self._oddest(graph, unusual)
-        where = self._where(graph, odd.rows, int(odd.elements[0]), node_names)
-        if odd.is_odd.any():
-            said = self._out_of_range(graph, odd, where, unusual.own)
-        elif odd.is_missing.any():
-            names = [odd.rows.names[j] for j in np.flatnonzero(odd.is_missing)]
-            said = odd.said(names, f"{' and '.join(names)} missing {where}", "usually given")
-        elif len(odd.values) == 1:
-            said = self._in_a_gap(graph, odd, where)
-        else:
-            said = self._together(graph, odd, where)
-        nodes, edges = places(graph, odd.rows.part, odd.elements)
-        return said._replace(nodes=nodes, edges=edges, facts=odd.facts())
-
-    def _oddest(self, graph: GraphBatch, unusual: Property) -> _Odd:
+    def oddest(self, graph: GraphBatch, unusual: Property) -> OddRow:
         """The row of a graph that is farthest from those of the references, and these.
 
         If it has numbers out of range, it is that of the same kind in which the one that is
@@ -343,7 +305,7 @@ class Numbers(View):
             order = np.argsort(-beyond[:, beyond[at].argmax()], kind="stable")
             at = order[0]
             out = order[(beyond[order][:, is_odd[at]] > 0).any(axis=1)]
-        return _Odd(
+        return OddRow(
             rows,
             rows.elements[alike[out]],
             values[at],
@@ -357,134 +319,8 @@ class Numbers(View):
             has_kinds=len(points.kinds) > 0,
         )
 
-    def _out_of_range(self, graph: GraphBatch, odd: _Odd, where: str, own: int) -> Reason:
-        """The numbers beyond the usual range, and those that are missing where others have all."""
-        told, said = np.flatnonzero(odd.is_odd).tolist(), []
-        kind = self._kind_of(graph, odd)
-        n_known, words = len(self.references_) - (own >= 0), graph.schema.words
-        for j in told:
-            number, range_ = usual(odd.values[j], odd.low[j], odd.high[j])
-            range_ = f"usually {range_}"
-            if len(told) == 1:
-                number, range_ = usually(odd.values[j], odd.others[:, j])
-            n_like = int((~np.isnan(odd.others[:, j])).sum())
-            range_ += f" among {self._like(graph, odd, n_like)}{kind if len(told) == 1 else ''}"
-            if odd.is_missing[j]:
-                number, range_ = "missing", f"never so in {n_known:,} other {words.graphs}"
-            said.append((f"{odd.rows.names[j]} {number}", range_))
-        names = [odd.rows.names[j] for j in told]
-        if len(odd.elements) > 1:
-            where += f", and {len(odd.elements) - 1} more out of range"
-        if len(told) == 1:
-            return odd.said(names, f"{said[0][0]} {where}", said[0][1])
-        both = (f"{number} ({range_})" for number, range_ in said)
-        of_kind = f"like it: {kind[2:-1]}" if kind and not odd.is_missing[told].all() else ""
-        return odd.said(names, f"{', '.join(both)} {where}", of_kind)
 
-    def _in_a_gap(self, graph: GraphBatch, odd: _Odd, where: str) -> Reason:
-        """One number of the usual range, and its neighbors on both sides."""
-        [own], [name], others = odd.values, odd.rows.names, odd.others[~np.isnan(odd.others)]
-        ends = others[others <= own].max(), others[others >= own].min()
-        if np.isclose(own, [*ends, *odd.low, *odd.high], ALIKE).any():
-            return Reason(name, "")
-        (text, below), (text_, above) = (usual(own, end, end) for end in ends)
-        _, range_ = usual(own, *odd.low, *odd.high)
-        like = f"{self._like(graph, odd, len(others))}{self._kind_of(graph, odd)}"
-        range_ = f"usually {range_}, but none between {below} and {above} among {like}"
-        return odd.said([name], f"{name} {max(text, text_, key=len)} {where}", range_)
-
-    def _together(self, graph: GraphBatch, odd: _Odd, where: str) -> Reason:
-        """Several usual numbers: the two least seen together, or, if they are not far apart, all.
-
-        Of all, the two are told that are farthest from those of the nearest row.
-        """
-        apart = np.nan_to_num(np.abs(odd.others - odd.values) / odd.scale, nan=np.inf)
-        pairs = [list(two) for two in combinations(range(len(odd.values)), 2)]
-        two = max(pairs, key=lambda two: np.hypot(*apart[:, two].T).min())
-        distances = np.hypot(*apart[:, two].T)
-        are_all = len(pairs) > 1 and distances.min() < FAR_APART
-        if are_all:
-            distances = np.linalg.norm(apart, axis=1)
-            two = np.argsort(-apart[distances.argmin()], kind="stable")[:2].tolist()
-        nearest, names = odd.others[distances.argmin()], odd.rows.names
-        own = [usual(odd.values[j], odd.low[j], odd.high[j])[0] for j in two]
-        near = [f"{names[j]} {number(nearest[j]).replace('nan', 'missing')}" for j in two]
-        said = f"{' and '.join(f'{names[j]} {x}' for j, x in zip(two, own, strict=True))} {where}:"
-        these = "both"
-        if are_all:
-            said, these = f"{len(odd.values)} numbers {where}:", "all"
-            near = [f"{text} (here {x})" for text, x in zip(near, own, strict=True)]
-        text = (
-            f"{said} each is usual, but none of {self._like(graph, odd, len(odd.others))}"
-            f"{self._kind_of(graph, odd)} has about {these}"
-        )
-        what, about = ", ".join(names[j] for j in two), (f"{odd.rows.part}s together",)
-        return Reason(what, text, f"nearest: {' and '.join(near)}", about=about)
-
-    def _like(self, graph: GraphBatch, odd: _Odd, n: int) -> str:
-        """What numbers are compared with: n nodes, edges or graphs, of a kind or of any."""
-        part, what = odd.rows.part, odd.rows.category
-        noun = getattr(graph.schema.words, part if n == 1 else f"{part}s")
-        if odd.has_kinds and not odd.has_kind:
-            few = f"few {graph.schema.words.graphs}"
-            of_kind = f"whose {what} has {few}" if what else f"whose categories together {few} have"
-            return f"{n} other {noun} {of_kind}"
-        return f"{n} {noun} like it" if self._has_kind(graph, odd) else f"{n} other {noun}"
-
-    def _has_kind(self, graph: GraphBatch, odd: _Odd) -> bool:
-        """True if the row is of a kind, by categories, that has a range of its own."""
-        of_nodes = self.vocabulary_.by_label
-        has_categories = {
-            "node": of_nodes,
-            "edge": of_nodes or graph.edge_labels is not None,
-            "graph": odd.rows.category is not None,
-        }
-        return odd.has_kind and has_categories[odd.rows.part]
-
-    def _kind_of(self, graph: GraphBatch, odd: _Odd) -> str:
-        """The categories of the kind of the row, but for that which is named; "" if it has none."""
-        if not self._has_kind(graph, odd):
-            return ""
-        return self._kind(graph, odd.rows.part, int(odd.elements[0]))
-
-    def _where(
-        self, graph: GraphBatch, rows: _Rows, place: int, node_names: Sequence[Any] | None
-    ) -> str:
-        """The node, the edge, or the category of the graph with which numbers are compared."""
-        words = graph.schema.words
-        if rows.category is not None:
-            [data] = graph.records("graph")
-            return f"with {category_text(rows.category, data[rows.category])}"
-        if rows.part == "graph":
-            return f"of the {words.graph}"
-        if rows.part == "node":
-            return f"of {words.node} {self.vocabulary_.node_words(graph, place, node_names)}"
-        edge = words.edge
-        if graph.edge_labels is not None:
-            value = graph.edge_label_names[int(graph.edge_labels[place])]
-            edge = edge_words(graph.schema.edge_categories, value, edge)
-        ends = int(graph.source_of_arc[place]), int(graph.adjacency.indices[place])
-        a, b = (self.vocabulary_.node_words(graph, end, node_names) for end in ends)
-        return f"of {edge} from {a} to {b}" if graph.directed else f"of {edge} between {a} and {b}"
-
-    def _finer(self, part: str) -> list[str]:
-        """Categories of nodes within which numbers are compared, but for that which is named."""
-        names, together = self.vocabulary_.names, self.vocabulary_.together
-        compared = {"node": names, "edge": tuple(names[i] for i in together)}.get(part, ())
-        return [name for name in compared if name != self.vocabulary_.named]
-
-    def _kind(self, graph: GraphBatch, part: str, place: int) -> str:
-        """These categories of a node, or of the ends of an edge: " (person=Ann -> person=Bob)"."""
-        finer, texts = self._finer(part), list[str]()
-        ends = graph.source_of_arc, graph.adjacency.indices
-        nodes = [x[place] for x in ends] if part == "edge" else [place]
-        for data in graph.records("node", np.array(nodes)):
-            texts.append(", ".join(category_text(name, data[name]) for name in finer))
-        text = (" -> " if graph.directed else " - ").join(texts)
-        return f" ({shown(text, LONGEST_KIND)})" if finer else ""
-
-
-def _farthest(rows: _Rows, chosen: np.ndarray, known: NumberPoints) -> np.ndarray:
+def _farthest(rows: Rows, chosen: np.ndarray, known: NumberPoints) -> np.ndarray:
     """Largest distance of a row of each chosen graph, shape (n_graphs,); 0 for the others."""
     some, found = chosen[rows.graph], np.zeros(len(chosen))
     values, kinds = rows.values[some], rows.kinds[some]
@@ -501,7 +337,7 @@ class NumberPoints:
 
     Parameters
     ----------
-    rows : _Rows
+    rows : Rows
         Rows of the references.
     some : ndarray of shape (n_rows,), bool
         Rows to learn from.
@@ -530,7 +366,7 @@ class NumberPoints:
         Distance of a row that lacks a number which no row of the references lacks.
     """
 
-    def __init__(self, rows: _Rows, some: np.ndarray, n_points: int) -> None:
+    def __init__(self, rows: Rows, some: np.ndarray, n_points: int) -> None:
         values, kinds, graph = rows.values[some], rows.kinds[some], rows.graph[some]
         fewest = MIN_GRAPHS_PER_KIND if rows.category is None else MIN_GRAPHS_PER_CATEGORY
         distinct, code = np.unique(kinds, return_inverse=True)

@@ -15,6 +15,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.core.scoring.groups import APART, _sharing, _things, find_groups
 from skgraphkde.explanation import results
+from skgraphkde.explanation.of_groups import _say_neighborhood, say_group
 from tests.conftest import with_data
 
 
@@ -63,14 +64,14 @@ def test_planted_graphs_are_one_group(planted, k):
     assert len(found.members) <= k + 1
     said = {"category": "Pay -> Post", "structure": "->", "number": "amount of nodes: 99"}
     said["extreme"] = "amount of nodes: 30000"
-    assert said[planted] in found.shared
+    assert said[planted] in say_group(detector.model_, found)
     assert found.is_only == (planted in ("category", "structure"))
     assert groups.index(found) < 5
 
 
 def test_surroundings_in_words():
     model = fitted(cases(12, 0, "")).model_
-    *_, first, second = (x.words(0) for x in list(_things(model))[:4])
+    *_, first, second = (_say_neighborhood(model, x, 0) for x in list(_things(model))[1:4])
     assert first == "Remind with exactly these neighbors: before it Post; after it Pay"
     assert second.startswith("Pay with exactly these nodes up to 2 edges away: ")
 

@@ -12,8 +12,9 @@ from sklearn.metrics import roc_auc_score
 from skgraphkde import GraphKDEDetector, GraphSchema, Numbers, read_graphs
 from skgraphkde.core.views.base import Property
 from skgraphkde.explanation import explain
+from skgraphkde.explanation.of_numbers import say_numbers
 from tests.conftest import fitted_to, with_data
-from tests.core.views.common import context_of, fit, scores_of
+from tests.core.views.common import fit, scores_of
 
 SCHEMA = GraphSchema(
     node_categories="kind", node_numbers=("a", "b"), edge_numbers="flow", missing="indicate"
@@ -250,9 +251,9 @@ def test_a_number_that_is_next_to_others_is_no_reason():
     batch = read_graphs(graphs_of(range(40), **numbers), schema=GraphSchema(node_numbers="ms"))
     view, one = fit(Numbers(), batch), batch[:1]
     far = Property("extreme", view.name, np.ones(1), np.zeros(1))
-    assert view.reason(one, far, np.zeros(40), context_of(one)).text == ""
+    assert say_numbers(view, one, far, None).text == ""
     odd = one.replace(attributes=np.full_like(one.attributes, 14.0), schema=batch.schema)
-    told = view.reason(odd, far, np.zeros(40), context_of(odd)).text
+    told = say_numbers(view, odd, far, None).text
     gap = r"usually 10\S* to 20\S*, but none between 11 and 20 among 400 other nodes"
     assert re.fullmatch(f"ms 14 of node 0; {gap}", told)
 
@@ -279,7 +280,7 @@ def test_the_numbers_that_are_farthest_are_told(lat, text):
     batch = read_graphs(graphs, schema=GraphSchema(node_numbers=names))
     view, one = fit(Numbers(), batch[:40]), batch[40:]
     far = Property("extreme", view.name, np.ones(1), np.zeros(1))
-    told = view.reason(one, far, np.zeros(40), context_of(one))
+    told = say_numbers(view, one, far, None)
     said = re.fullmatch(text, told.text)
     assert said, told.text
     if not said.groups():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
 from skgraphkde.core.views.rows import MOST_FOLDS, Whitening, folds, winsorized
+from skgraphkde.explanation.of_statistics import say_statistic
 from tests.conftest import random_graphs, with_data
 from tests.core.graphs.test_refinement import typed_graphs
 from tests.core.views.common import context_of, fit, scores_of
@@ -107,7 +108,7 @@ def test_what_is_more_than_usual_in_the_structure_is_about_nodes(ways, usual, ex
     graph = read_graphs([nx.DiGraph(ways)])
     view, context, known = fit(Statistics(), graph), context_of(graph), np.full(5, usual)
     reasons = [
-        view.reason(graph, unusual, known, context)
+        say_statistic(graph, unusual, known, context)
         for unusual in view.properties(graph, np.array([-1]), np.zeros(1), context)
     ]
     assert {x.statement: x.edges or x.nodes for x in reasons if x.nodes} == expected

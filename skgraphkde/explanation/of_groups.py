@@ -1,0 +1,94 @@
+"""Words for what small groups of training graphs share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skgraphkde._messages import listed, printable
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.scoring.groups import Group, Things
+from skgraphkde.core.scoring.model import GraphModel
+from skgraphkde.core.views.base import Reason
+from skgraphkde.core.views.categories import edge_name, surrounding_names
+from skgraphkde.core.views.neighborhoods import NeighborhoodView
+from skgraphkde.core.views.statistics import Statistics
+from skgraphkde.explanation.of_statistics import in_words
+
+# Things that are told.
+MOST_SHARED = 3
+# Characters of these, or only the first is named.
+LONGEST = 160
+
+
+class GroupInWords(NamedTuple):
+    """Training graphs that are alike and unlike the others, and what they share."""
+
+    members: np.ndarray  # positions of training graphs, ascending
+    share: float  # as of a Group
+    shared: str  # by all members, and by few other references or none
+    is_only: bool  # no other training graph has it
+
+
+def say_group(model: GraphModel, group: Group) -> str:
+    """What all members of a group share, in words.
+
+    Parameters
+    ----------
+    model : GraphModel
+    group : Group
+        Of the references of the model.
+
+    Returns
+    -------
+    str
+    """
+    if group.things is None:
+        return printable(_say_statistics(model, group.references))
+    say = _say_edge if group.things.category else _say_neighborhood
+    chosen = group.shared[:MOST_SHARED].tolist()
+    names = dict.fromkeys(say(model, group.things, i) for i in chosen)
+    text = " and ".join(names)
+    return printable(text if len(text) <= LONGEST else next(iter(names)))
+
+
+def _say_edge(model: GraphModel, things: Things, i: int) -> str:
+    """An edge, by one category of the nodes at its ends and by its own."""
+    graphs: GraphBatch = model.references
+    u, v, code = things.data[:, i].tolist()
+    vocabulary = model.categories.vocabulary
+    start, end = (vocabulary.words_of((things.category,), (things.values[x],)) for x in (u, v))
+    return edge_name(graphs, code, start, end, graphs.schema.words.edge)
+
+
+def _say_neighborhood(model: GraphModel, things: Things, i: int) -> str:
+    """A neighborhood, by the first node of the references that has it."""
+    view = model.first(NeighborhoodView)
+    assert view is not None  # of which the neighborhoods are
+    graphs, known, first = model.references, view.neighborhoods_, int(things.data[0, i])
+    graph, called = int(graphs.graph_of_node[first]), graphs.schema.words
+    alone, node = graphs[graph], int(first - graphs.node_ptr[graph])
+    names = known.vocabulary.names_of_nodes(alone, known.vocabulary.together)
+    if things.radius == 1:
+        names = surrounding_names(alone, names, called)
+    text = names[node] if known.vocabulary.by_label else f"one {names[node]}"
+    if things.radius > 1:
+        near = listed(known.around(alone, node, things.radius))
+        distance = f"{things.radius} {called.edges} away"
+        text += f" with exactly these {called.nodes} up to {distance}: {near}"
+    return text
+
+
+def _say_statistics(model: GraphModel, members: np.ndarray) -> str:
+    """The statistic in which all members are outside of the usual range."""
+    statistics = model.first(Statistics)
+    assert statistics is not None  # in which they are a cluster
+    own, known = statistics.table_[members], np.delete(statistics.table_, members, axis=0)
+    away = statistics.metric.away(own, known)
+    if not away.any():
+        return "nearly the same numbers as a whole, none of which is odd alone"
+    j = int(away.argmax())
+    ends = [float(own[:, j].min()), float(own[:, j].max())]
+    name, form = statistics.named(j, model.references[members]), statistics.forms_[j]
+    return Reason(name, *in_words(name, form, ends, known[:, j])).text
