@@ -39,6 +39,7 @@ exclude_patterns = ["_build", "benchmarks/README.md", "**.ipynb", "auto_examples
 templates_path = ["_templates"]
 default_role = "literal"
 smartquotes = False
+myst_heading_anchors = 3  # links to headings, as GitHub has them
 suppress_warnings = ["myst.header"]  # pages of tables go from # to ###
 
 # -- API -------------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ SENTENCES = {
     "views.neighborhoods": 6,
     "views.numbers": 1,
     "views.rows": 1,
-    "views.statistics": 12,
+    "views.statistics": 2,
 }
 
 

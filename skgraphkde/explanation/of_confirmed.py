@@ -10,7 +10,7 @@ from skgraphkde.core.views.base import Context, Property, Reason
 from skgraphkde.core.views.categories import LISTED
 from skgraphkde.core.views.confirmed import ITSELF, Confirmed
 from skgraphkde.core.views.statistics import FROM_SIZE
-from skgraphkde.explanation.of_statistics import in_words
+from skgraphkde.explanation.of_statistics import in_words, name_here
 
 # Statistics that a reason names.
 MOST_SHARED = 2
@@ -73,7 +73,7 @@ def _shared(view: Confirmed, context: Context, i: int, own: int) -> dict[int, st
             break
         mean = statistics.subjects[j]  # which is plainer than a deviation
         k = int(mean if away[mean] else j)
-        about = statistics.named(k, context.graphs), statistics.forms_[k], rows[:, k].tolist()
+        about = name_here(statistics, k, context.graphs), statistics.forms_[k], rows[:, k].tolist()
         text, usual = in_words(*about, known[:, k], "{} in both", "{} here and {} there")
         said[k] = f"{text} ({usual})" if usual else text
     return said

@@ -14,7 +14,7 @@ from skgraphkde.core.views.base import Reason
 from skgraphkde.core.views.categories import edge_name, surrounding_names
 from skgraphkde.core.views.neighborhoods import NeighborhoodView
 from skgraphkde.core.views.statistics import Statistics
-from skgraphkde.explanation.of_statistics import in_words
+from skgraphkde.explanation.of_statistics import in_words, name_here
 
 # Things that are told.
 MOST_SHARED = 3
@@ -90,5 +90,5 @@ def _say_statistics(model: GraphModel, members: np.ndarray) -> str:
         return "nearly the same numbers as a whole, none of which is odd alone"
     j = int(away.argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]
-    name, form = statistics.named(j, model.references[members]), statistics.forms_[j]
+    name, form = name_here(statistics, j, model.references[members]), statistics.forms_[j]
     return Reason(name, *in_words(name, form, ends, known[:, j])).text

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from skgraphkde._words import usually
+from skgraphkde._messages import listed
+from skgraphkde._words import Words, category_text, legible, usually
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.views.base import Context, Facts, Property, Reason
-from skgraphkde.core.views.categories import LISTED, places
-from skgraphkde.core.views.statistics import as_told, structure
+from skgraphkde.core.views.categories import LISTED, Vocabulary, edge_category, places
+from skgraphkde.core.views.statistics import Statistics, as_told, structure
 
 
 def say_statistic(
@@ -40,8 +42,9 @@ def say_statistic(
     is_about = statistic.form == "most" or share > np.median(known)
     order = np.argsort(-statistic.nodes, kind="stable")[:LISTED]
     nodes, edges = tuple(order[is_about * statistic.nodes[order] > 0].tolist()), ()
+    name = name_statistic(statistic.key, words)
     if statistic.form == "nodes":
-        text = f"{round(share * n)} of {n} {statistic.name} ({own})"
+        text = f"{round(share * n)} of {n} {name} ({own})"
     elif what == "triangles":
         k = int(statistic.nodes.sum())
         text = (
@@ -51,7 +54,7 @@ def say_statistic(
         if nodes:
             nodes, edges = _triangle(graph, nodes[0])
     else:
-        text, usual = in_words(statistic.name, statistic.form, [share], known)
+        text, usual = in_words(name, statistic.form, [share], known)
     form = statistic.form
     facts = Facts.of("graph", as_told(form, share), as_told(form, known))
     about = ("edges" if what == "rounds" else what,)
@@ -65,6 +68,89 @@ def _triangle(graph: GraphBatch, node: int) -> tuple[tuple, tuple]:
     ends = np.column_stack([graph.source_of_arc, graph.adjacency.indices])
     is_side = np.isin(ends, [node, near[i[0]], near[j[0]]]).all(axis=1)
     return places(graph, "edge", np.flatnonzero(is_side))
+
+
+def name_statistic(key: tuple, words: Words, vocabulary: Vocabulary | None = None) -> str:
+    """A statistic in words.
+
+    Parameters
+    ----------
+    key : tuple
+        Of the statistic.
+    words : Words
+        For nodes, edges and graphs.
+    vocabulary : Vocabulary, default=None
+        Of the view, for pairs of steps.
+    """
+    kind, part, *rest = (*key, "")
+    links = f"links at one {words.node}"
+    of_structure = {
+        "nodes": words.nodes,
+        "edges": words.edges,
+        "density": f"pairs of {words.nodes} that are linked",
+        "mean degree": f"average number of {links}",
+        "deviation of degrees": f"typical deviation of numbers of {links} from their average",
+        "largest degree": f"most {links}",
+        "triangles": (
+            f"pairs of {words.nodes} linked to a common third that are also linked to each other"
+        ),
+        "pieces": f"parts with no {words.edges} between them",
+        "rounds": f"{words.edges} beyond those needed to connect the {words.nodes}",
+        "degree 0": f"{words.nodes} linked to no other",
+        "degree 1": f"{words.nodes} linked to only one other",
+        "degree 2": f"{words.nodes} linked to two others",
+        "sources": f"{words.nodes} with outgoing {words.edges} only",
+        "sinks": f"{words.nodes} with incoming {words.edges} only",
+    }
+    if kind in of_structure:
+        return of_structure[kind]
+    name, noun = rest[0], getattr(words, f"{part}s", "")
+    if kind == "number":
+        return f"{name} of the {words.graph}"
+    if kind == "mean":
+        return f"average {name} of {noun}"
+    if kind == "deviation":
+        return f"typical deviation of {name} of {noun} from its average"
+    if kind == "without":
+        return f"{noun} without {name}"
+    if kind == "rare":
+        thing = f"a rare {f'pair with the same {name}' if part == 'pair' else name}"
+    else:
+        thing = name_value(part, name, rest[1], vocabulary)
+    return f"{noun} ({thing})" if part in ("node", "edge") else thing
+
+
+def name_value(part: str, name: str, value: Any, vocabulary: Vocabulary | None) -> str:
+    """A value of a category of nodes, edges or graphs, or two steps with the same, in words."""
+    if part == "pair":
+        assert vocabulary is not None  # of the view that found the pair
+        return vocabulary.pair_words(value, vocabulary.names.index(name))
+    return edge_category(name, value) if part == "edge" else category_text(name, value)
+
+
+def name_here(view: Statistics, j: int, graphs: GraphBatch) -> str:
+    """The name of a statistic, with the values that it leaves open and graphs have.
+
+    Parameters
+    ----------
+    view : Statistics
+        Fitted.
+    j : int
+        Index of the statistic.
+    graphs : GraphBatch
+    """
+    key = view.keys_[j]
+    name = name_statistic(key, graphs.schema.words, view.vocabulary_)
+    values = view.here(j, graphs)[1]
+    if not values:
+        return name
+    kind, part, category = key[:3]
+    if kind == "rare":
+        texts = [name_value(part, category, value, view.vocabulary_) for value in values]
+    else:  # the value that two steps share
+        texts = [legible(value) for value in values]
+    noun, is_share, _ = name.partition(" (")
+    return f"{noun} ({listed(texts)})" if is_share else f"{name} (here {listed(texts)})"
 
 
 def in_words(

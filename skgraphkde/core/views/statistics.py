@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -12,9 +12,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
-from skgraphkde._messages import listed
 from skgraphkde._utils import compiled
-from skgraphkde._words import USUAL, category_text
+from skgraphkde._words import USUAL
 from skgraphkde.core.distances.base import nearest
 from skgraphkde.core.graphs.arrays import ROUNDING, codes_in, offsets
 from skgraphkde.core.graphs.batch import GraphBatch
@@ -22,7 +21,7 @@ from skgraphkde.core.graphs.refinement import by_frequency
 from skgraphkde.core.graphs.schema import PARTS
 from skgraphkde.core.specification import at_least
 from skgraphkde.core.views.base import Context, Property, View
-from skgraphkde.core.views.categories import Vocabulary, edge_category
+from skgraphkde.core.views.categories import Vocabulary
 from skgraphkde.core.views.rows import Whitening, check_size, folds, winsorized
 
 # Categories that have a share of their own; the others are one.
@@ -40,7 +39,8 @@ MIN_GRAPHS_PER_CATEGORY = 3
 class Statistic(NamedTuple):
     """A number of each graph, and its change if a graph differs by one node or edge."""
 
-    name: str
+    # What it is: ("nodes",), ("mean", "node", number), ("share", part, category, value), ...
+    key: tuple
     values: np.ndarray  # (n_graphs,); NaN where a graph has none
     step: float
     # Of counts: "log" or "log1p", "most" for the largest one; "share", "nodes" for a share of them;
@@ -56,15 +56,14 @@ class Categorized(NamedTuple):
     """The values of one category in graphs: at each node, edge, graph, or pair of steps."""
 
     key: str
-    noun: str  # of nodes and edges, which have a share; "" for others
-    name: str  # "" for pairs
-    words: Callable[[Any], str]  # of a value
+    part: str  # "node", "edge", "graph", or "pair" of two steps with the same value
+    name: str
     codes: np.ndarray  # of each
-    values: Sequence[Any]  # distinct ones, by code
+    values: Sequence[Any]  # distinct ones, by code; two steps, for pairs
     graph: np.ndarray  # of each
     totals: np.ndarray  # (n_graphs,), by which the counts are divided
     nodes: np.ndarray  # (n_codes, 0 to 2), at which each is
-    shared: Sequence[str] = ()  # by the steps of each pair
+    shared: Sequence[Any] = ()  # the value that the steps of each pair share
 
 
 def as_told(form: str, x: Any) -> Any:
@@ -156,8 +155,10 @@ class Statistics(View):
         Indices of the node numbers that count, as for :class:`Numbers`.
     may_lack_ : bool
         Whether numbers may be missing.
-    names_, forms_ : tuple of str
-        Names and forms of the statistics.
+    keys_ : tuple of tuple
+        What each statistic is, as data.
+    forms_ : tuple of str
+        Their forms.
     of_ : tuple of (str, int)
         For each, the key in `categories_` and the place there of the value that it is of; one
         further for rare values, and ("", 0) if it is of none.
@@ -201,7 +202,7 @@ class Statistics(View):
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
         self.may_lack_ = references.schema.missing != "error"
         found = self._statistics(context)
-        self.names_ = tuple(statistic.name for statistic in found)
+        self.keys_ = tuple(statistic.key for statistic in found)
         self.forms_ = tuple(statistic.form for statistic in found)
         self.of_ = tuple(statistic.of for statistic in found)
         self.table_ = np.column_stack([statistic.values for statistic in found])
@@ -274,21 +275,7 @@ class Statistics(View):
         parts = (self.table_[fold != i] for i in range(int(fold.max()) + 1))
         return left_out, [Metric(table, self.steps_, self.subjects) for table in parts]
 
-    def named(self, j: int, graphs: GraphBatch) -> str:
-        """The name of a statistic, with the values that it leaves open and graphs have.
-
-        Parameters
-        ----------
-        j : int
-        graphs : GraphBatch
-        """
-        name, texts = self.names_[j], listed(self.here(j, graphs)[1])
-        if not texts:
-            return name
-        noun, is_share, _ = name.partition(" (")
-        return f"{noun} ({texts})" if is_share else f"{name} (here {texts})"
-
-    def here(self, j: int, graphs: GraphBatch) -> tuple[np.ndarray, list[str]]:
+    def here(self, j: int, graphs: GraphBatch) -> tuple[np.ndarray, list[Any]]:
         """Where graphs have the category that a statistic is of.
 
         Parameters
@@ -301,18 +288,18 @@ class Statistics(View):
         nodes : ndarray of int
             Those with the category, or at the ends of such edges and pairs; empty for statistics of
             the whole graph.
-        values : list of str
-            Rare ones, and those that pairs of steps share, in words; no other ones.
+        values : list
+            Rare ones, and those that pairs of steps share; no other ones.
         """
         key, place = self.of_[j]
         for x in _categories(graphs, self.vocabulary_):
             if x.key == key:
-                known, texts = self.categories_[key], x.shared
+                known, values = self.categories_[key], x.shared
                 index = np.flatnonzero(codes_in(x.values, known, len(known))[x.codes] == place)
                 if place == len(known):
-                    texts = [x.words(x.values[code]) for code in x.codes]
-                values = dict.fromkeys(texts[i] for i in index.tolist() if texts)
-                return np.unique(x.nodes[index]), list(values)
+                    values = [x.values[code] for code in x.codes]
+                found = dict.fromkeys(values[i] for i in index.tolist() if values)
+                return np.unique(x.nodes[index]), list(found)
         return np.empty(0, dtype=np.int64), []
 
     def _statistics(self, context: Context) -> list[Statistic]:
@@ -329,26 +316,26 @@ class Statistics(View):
             n, columns = len(known) + 1, codes_in(x.values, known, len(known))
             counts = np.bincount(x.graph * n + columns[x.codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(x.totals, 1)[:, np.newaxis]
-            things = [*(x.words(value) for value in known), f"a rare {x.name or x.key}"]
-            for place, (thing, share) in enumerate(zip(things, shares.T, strict=True)):
-                text, form = (f"{x.noun} ({thing})", "share") if x.noun else (thing, "fact")
-                step = 1 / max(x.totals.mean(), 1)
-                yield Statistic(text, share, step, form, of=(x.key, place))
+            form = "share" if x.part in ("node", "edge") else "fact"
+            step = 1 / max(x.totals.mean(), 1)
+            keys: list[tuple] = [("share", x.part, x.name, value) for value in known]
+            keys.append(("rare", x.part, x.name))
+            for place, (key, share) in enumerate(zip(keys, shares.T, strict=True)):
+                yield Statistic(key, share, step, form, of=(x.key, place))
 
     def _numbers(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Numbers of graphs, means and deviations of those of nodes and of edges."""
         nodes, edges = graphs.attributes, graphs.edge_attributes
-        schema, words = graphs.schema, graphs.schema.words  # which looks at all names
+        schema = graphs.schema
         if graphs.graph_attributes is not None:
             for name, column in zip(schema.graph_columns, graphs.graph_attributes.T, strict=True):
-                yield Statistic(f"{name} of the {words.graph}", column, 0.0)
+                yield Statistic(("number", "graph", name), column, 0.0)
         names, of_node, of_arc = schema.node_columns, graphs.graph_of_node, graphs.graph_of_arc
         columns = [
-            (words.nodes, names[j], np.asarray(nodes)[:, j], of_node)
-            for j in self.columns_.tolist()
+            ("node", names[j], np.asarray(nodes)[:, j], of_node) for j in self.columns_.tolist()
         ]
         columns += [
-            (words.edges, name, np.asarray(edges)[:, j], of_arc)
+            ("edge", name, np.asarray(edges)[:, j], of_arc)
             for j, name in enumerate(schema.edge_columns)
         ]
         for part, column_name, column, graph in columns:
@@ -361,16 +348,15 @@ class Statistics(View):
             squares = np.where(is_given, column - mean[graph], 0.0) ** 2
             deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
             deviation[deviation <= ROUNDING * np.abs(mean)] = 0  # of equal numbers
-            yield Statistic(f"average {column_name} of {part}", mean, 0.0)
+            yield Statistic(("mean", part, column_name), mean, 0.0)
             one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
             yield Statistic(
-                f"typical deviation of {column_name} of {part} from its average",
-                deviation, one, "deviation",
+                ("deviation", part, column_name), deviation, one, "deviation",
             )  # fmt: skip
             if self.may_lack_:
                 n_parts = np.maximum(np.bincount(graph, minlength=n), 1)
                 yield Statistic(
-                    f"{part} without {column_name}",
+                    ("without", part, column_name),
                     1 - count / n_parts, 1 / n_parts.mean(), "share",
                 )  # fmt: skip
 
@@ -393,8 +379,7 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
     U, graph, n = graphs.underlying, graphs.graph_of_node, len(graphs)
     n_nodes = graphs.n_nodes_per_graph.astype(float)
     degrees = graphs.degrees.astype(float)
-    node, words = 1 / n_nodes.mean(), graphs.schema.words
-    links = f"links at one {words.node}"
+    node = 1 / n_nodes.mean()
 
     def mean(values: np.ndarray) -> np.ndarray:
         return np.bincount(graph, values, n) / n_nodes
@@ -413,56 +398,55 @@ def structure(graphs: GraphBatch) -> list[Statistic]:
     n_triangles = triangles(U)
     n_cycles = n_edges - n_nodes + n_components
     found = [
-        Statistic(words.nodes, np.log(n_nodes), node, "log"),
-        Statistic(words.edges, np.log1p(n_edges), 1 / (1 + n_edges.mean()), "log1p"),
+        Statistic(("nodes",), np.log(n_nodes), node, "log"),
+        Statistic(("edges",), np.log1p(n_edges), 1 / (1 + n_edges.mean()), "log1p"),
         Statistic(
-            f"pairs of {words.nodes} that are linked", n_edges / n_pairs, (1 / n_pairs).mean(),
+            ("density",), n_edges / n_pairs, (1 / n_pairs).mean(),
             "share",
         ),
-        Statistic(f"average number of {links}", mean(degrees), node),
+        Statistic(("mean degree",), mean(degrees), node),
         Statistic(
-            f"typical deviation of numbers of {links} from their average",
+            ("deviation of degrees",),
             np.sqrt(np.maximum(mean(degrees**2) - mean(degrees) ** 2, 0)), node,
         ),
         Statistic(
-            f"most {links}", np.log1p(largest), 1 / (1 + largest.mean()),
+            ("largest degree",), np.log1p(largest), 1 / (1 + largest.mean()),
             "most", "size", "degrees", nodes=degrees * (degrees == largest[graph]),
         ),
         Statistic(
-            f"pairs of {words.nodes} linked to a common third that are also linked to each other",
+            ("triangles",),
             6 * np.bincount(graph, n_triangles, n) / np.maximum(n_wedges, 1), node,
             "share", "statistics", "triangles", nodes=n_triangles,
         ),
         Statistic(
-            f"parts with no {words.edges} between them",
+            ("pieces",),
             np.log(n_components), np.log(2), "log", "size", "pieces", nodes=elsewhere,
         ),
         Statistic(
-            f"{words.edges} beyond those needed to connect the {words.nodes}",
+            ("rounds",),
             np.log1p(n_cycles), 1 / (1 + n_cycles.mean()), "log1p", "size", "rounds",
         ),
     ]  # fmt: skip
     shares = [
-        (f"{words.nodes} linked to no other", degrees == 0, "isolated nodes"),
-        (f"{words.nodes} linked to only one other", degrees == 1, "degrees"),
-        (f"{words.nodes} linked to two others", degrees == 2, "degrees"),
+        (("degree 0",), degrees == 0, "isolated nodes"),
+        (("degree 1",), degrees == 1, "degrees"),
+        (("degree 2",), degrees == 2, "degrees"),
     ]
     if graphs.directed:
         to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
         out = np.diff(graphs.adjacency.indptr) > 0
         shares += [
-            (f"{words.nodes} with outgoing {words.edges} only", out & ~to, "sources"),
-            (f"{words.nodes} with incoming {words.edges} only", to & ~out, "sinks"),
+            (("sources",), out & ~to, "sources"),
+            (("sinks",), to & ~out, "sinks"),
         ]
     return found + [
-        Statistic(name, mean(has), node, "nodes", "statistics", fact, nodes=1 * has)
-        for name, has, fact in shares
+        Statistic(key, mean(has), node, "nodes", "statistics", fact, nodes=1 * has)
+        for key, has, fact in shares
     ]
 
 
 def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[Categorized]:
     """Generate the categories of nodes, edges and graphs, and the pairs of steps."""
-    called = graphs.schema.words
     ends = np.column_stack([graphs.source_of_arc, graphs.adjacency.indices])
     nodes = {"node": np.arange(graphs.n_nodes)[:, np.newaxis], "edge": ends}
     nodes["graph"] = np.empty((len(graphs), 0), dtype=np.int64)
@@ -471,23 +455,20 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[Categori
         if labels is None:
             continue
         totals = np.bincount(graph, minlength=len(graphs))
-        noun = "" if part == "graph" else getattr(called, f"{part}s")
         for name in graphs.values_by_category(part):
             values, own = graphs.category(part, name)
             key = f"{part} {name}"
-            words = partial(edge_category if part == "edge" else category_text, name)
             codes = own[labels]
-            yield Categorized(key, noun, name, words, codes, values, graph, totals, nodes[part])
+            yield Categorized(key, part, name, codes, values, graph, totals, nodes[part])
     for i in vocabulary.who:
         first, second = vocabulary.same_value(graphs, i)
         steps = vocabulary.steps_of_pairs(graphs, first, second)
         known, graph = list(dict.fromkeys(steps)), graphs.graph_of_node[first]
-        shared = vocabulary.shared_words(graphs, i, first)
-        words = partial(vocabulary.pair_words, i=i)
+        name = vocabulary.names[i]
+        shared = [graphs.values_by_category("node")[name][code] for code in graphs.labels[first]]
         yield Categorized(
-            f"pair with the same {vocabulary.names[i]}", "", "", words,
-            codes_in(steps, known), known, graph, np.ones(len(graphs), dtype=np.int64),
-            np.column_stack([first, second]), shared,
+            f"pair {name}", "pair", name, codes_in(steps, known), known, graph,
+            np.ones(len(graphs), dtype=np.int64), np.column_stack([first, second]), shared,
         )  # fmt: skip
 
 

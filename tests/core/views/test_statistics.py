@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
 from skgraphkde.core.views.rows import MOST_FOLDS, Whitening, folds, winsorized
-from skgraphkde.explanation.of_statistics import say_statistic
+from skgraphkde.explanation.of_statistics import name_statistic, say_statistic
 from tests.conftest import random_graphs, with_data
 from tests.core.graphs.test_refinement import typed_graphs
 from tests.core.views.common import context_of, fit, scores_of
@@ -17,7 +17,9 @@ from tests.core.views.common import context_of, fit, scores_of
 def table(graphs, **options):
     batch = read_graphs(graphs, **options)
     view = fit(Statistics(), batch)
-    return dict(zip(view.names_, view.table_.T, strict=True))
+    words = batch.schema.words
+    names = [name_statistic(key, words, view.vocabulary_) for key in view.keys_]
+    return dict(zip(names, view.table_.T, strict=True))
 
 
 def structure_slow(graph):
