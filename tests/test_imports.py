@@ -114,7 +114,6 @@ SENTENCES = {
     "distances.mmd": 1,
     "graphs.problems": 4,
     "scoring.model": 2,
-    "views.categories": 1,
     "views.confirmed": 2,
     "views.density": 2,
     "views.neighborhoods": 6,

@@ -11,9 +11,15 @@ from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.groups import Group, Things
 from skgraphkde.core.scoring.model import GraphModel
 from skgraphkde.core.views.base import Reason
-from skgraphkde.core.views.categories import edge_name, surrounding_names
 from skgraphkde.core.views.neighborhoods import NeighborhoodView
 from skgraphkde.core.views.statistics import Statistics
+from skgraphkde.explanation.naming import (
+    around_words,
+    edge_name,
+    names_of_nodes,
+    surrounding_names,
+    words_of,
+)
 from skgraphkde.explanation.of_statistics import in_words, name_here
 
 # Things that are told.
@@ -58,7 +64,7 @@ def _say_edge(model: GraphModel, things: Things, i: int) -> str:
     graphs: GraphBatch = model.references
     u, v, code = things.data[:, i].tolist()
     vocabulary = model.categories.vocabulary
-    start, end = (vocabulary.words_of((things.category,), (things.values[x],)) for x in (u, v))
+    start, end = (words_of(vocabulary, (things.category,), (things.values[x],)) for x in (u, v))
     return edge_name(graphs, code, start, end, graphs.schema.words.edge)
 
 
@@ -69,12 +75,12 @@ def _say_neighborhood(model: GraphModel, things: Things, i: int) -> str:
     graphs, known, first = model.references, view.neighborhoods_, int(things.data[0, i])
     graph, called = int(graphs.graph_of_node[first]), graphs.schema.words
     alone, node = graphs[graph], int(first - graphs.node_ptr[graph])
-    names = known.vocabulary.names_of_nodes(alone, known.vocabulary.together)
+    names = names_of_nodes(known.vocabulary, alone, known.vocabulary.together)
     if things.radius == 1:
         names = surrounding_names(alone, names, called)
     text = names[node] if known.vocabulary.by_label else f"one {names[node]}"
     if things.radius > 1:
-        near = listed(known.around(alone, node, things.radius))
+        near = listed(around_words(known, alone, node, things.radius))
         distance = f"{things.radius} {called.edges} away"
         text += f" with exactly these {called.nodes} up to {distance}: {near}"
     return text

@@ -12,6 +12,7 @@ from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.views.base import Context, Facts, Property, Reason
 from skgraphkde.core.views.categories import LISTED
 from skgraphkde.core.views.neighborhoods import Novelty
+from skgraphkde.explanation.naming import around_words, node_words
 
 
 def say_neighborhoods(
@@ -48,10 +49,10 @@ def say_neighborhoods(
     words = graph.schema.words
     share, usual = usually(len(new) / len(new_from), known, percent=True)
     first = new[np.argsort(new_from[new], kind="stable")][:LISTED].tolist()
-    node = view.neighborhoods_.vocabulary.node_words(graph, first[0], node_names)
+    node = node_words(view.neighborhoods_.vocabulary, graph, first[0], node_names)
     such = ":" if len(new) == 1 else ", e.g."
     n = max(int(new_from[first[0]]), 1)
-    near = tuple(view.neighborhoods_.around(graph, first[0], n))
+    near = tuple(around_words(view.neighborhoods_, graph, first[0], n))
     within = f"; within {words.counted(n, 'edge')}: " if near else ", linked to no other"
     said = (
         f"{len(new)} of {words.counted(len(new_from), 'node')} ({share}): no other "

@@ -12,8 +12,9 @@ from skgraphkde._messages import shown
 from skgraphkde._words import category_text, number, usual, usually
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.views.base import Property, Reason
-from skgraphkde.core.views.categories import edge_words, places
+from skgraphkde.core.views.categories import places
 from skgraphkde.core.views.numbers import Numbers, OddRow, Rows
+from skgraphkde.explanation.naming import edge_words, node_words
 
 # A number is that of another beside it, as far as ranges are written, if they differ by less.
 ALIKE = 1e-3
@@ -171,13 +172,13 @@ def _where(
     if rows.part == "graph":
         return f"of the {words.graph}"
     if rows.part == "node":
-        return f"of {words.node} {view.vocabulary_.node_words(graph, place, node_names)}"
+        return f"of {words.node} {node_words(view.vocabulary_, graph, place, node_names)}"
     edge = words.edge
     if graph.edge_labels is not None:
         value = graph.edge_label_names[int(graph.edge_labels[place])]
         edge = edge_words(graph.schema.edge_categories, value, edge)
     ends = int(graph.source_of_arc[place]), int(graph.adjacency.indices[place])
-    a, b = (view.vocabulary_.node_words(graph, end, node_names) for end in ends)
+    a, b = (node_words(view.vocabulary_, graph, end, node_names) for end in ends)
     return f"of {edge} from {a} to {b}" if graph.directed else f"of {edge} between {a} and {b}"
 
 

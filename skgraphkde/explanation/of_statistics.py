@@ -11,8 +11,9 @@ from skgraphkde._messages import listed
 from skgraphkde._words import Words, category_text, legible, usually
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.views.base import Context, Facts, Property, Reason
-from skgraphkde.core.views.categories import LISTED, Vocabulary, edge_category, places
+from skgraphkde.core.views.categories import LISTED, Vocabulary, places
 from skgraphkde.core.views.statistics import Statistics, as_told, structure
+from skgraphkde.explanation.naming import edge_category, pair_words
 
 
 def say_statistic(
@@ -124,7 +125,7 @@ def name_value(part: str, name: str, value: Any, vocabulary: Vocabulary | None) 
     """A value of a category of nodes, edges or graphs, or two steps with the same, in words."""
     if part == "pair":
         assert vocabulary is not None  # of the view that found the pair
-        return vocabulary.pair_words(value, vocabulary.names.index(name))
+        return pair_words(vocabulary, value, vocabulary.names.index(name))
     return edge_category(name, value) if part == "edge" else category_text(name, value)
 
 

@@ -16,12 +16,13 @@ from skgraphkde._messages import encodable, listed, shown
 from skgraphkde._words import Words, usual_range, usually
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.model import GraphModel
-from skgraphkde.core.views.base import Context, Facts, Reason, View
-from skgraphkde.core.views.categories import LISTED, compared_words, edge_category, places
+from skgraphkde.core.views.base import Context, Facts, Property, Reason, View
+from skgraphkde.core.views.categories import LISTED, places
 from skgraphkde.core.views.confirmed import Confirmed
 from skgraphkde.core.views.neighborhoods import Novelty
 from skgraphkde.core.views.numbers import Numbers
 from skgraphkde.core.views.statistics import Statistics
+from skgraphkde.explanation.naming import compared_words, edge_category, words_of
 from skgraphkde.explanation.of_confirmed import say_confirmed
 from skgraphkde.explanation.of_neighborhoods import say_neighborhoods
 from skgraphkde.explanation.of_numbers import say_numbers
@@ -329,8 +330,9 @@ class Profiles:
                 return order
         unusual = column._replace(values=values, least=np.zeros(1), own=own)
         known = self._known(i, j)
-        if type(view).reason is not View.reason:  # of a user's own view
-            return view.reason(graph, unusual, known, context, names)
+        reason = view.reason(graph, unusual, known, context, names)
+        if reason is not None:  # of a user's own view
+            return reason
         if isinstance(view, Statistics):
             return say_statistic(graph, unusual, known, context)
         if isinstance(view, Novelty):
@@ -339,7 +341,7 @@ class Profiles:
             return say_confirmed(view, graph, unusual, context)
         if isinstance(view, Numbers):
             return say_numbers(view, graph, unusual, names)
-        return view.reason(graph, unusual, known, context, names)
+        return _say_number(view, unusual, known)
 
     def _order(self, i: int, new: np.ndarray) -> Reason:
         """The fewest steps in an order of their own, of nodes with new surroundings.
@@ -352,7 +354,7 @@ class Profiles:
             way = self.properties.new_walk(graph, new, int(self.reference[i]))
         name, words, edges = vocabulary.names[vocabulary.step], self.words, tuple(pairwise(way))
         values = graph.values_by_category("node")[name]
-        told = [vocabulary.words_of((name,), (values[graph.labels[v]],)) for v in way]
+        told = [words_of(vocabulary, (name,), (values[graph.labels[v]],)) for v in way]
         text = f"{' -> '.join(told)}: {words.nodes} in an order that no other {words.graph} has"
         return Reason(
             "neighborhoods", text if way else "", "", tuple(way), edges, ("neighborhoods",)
@@ -554,3 +556,11 @@ class Profiles:
         element = counts.about[kind][0]
         facts = Facts("node" if element == "pair" else element, n_known=int(n_graphs[index[0]]))
         return Reason(what, start, "", *where, about, self._seen("in", n_of, i, kind), facts)
+
+
+def _say_number(view: View, unusual: Property, known: np.ndarray) -> Reason:
+    """The score of a graph in a view that has no words of its own, or another number of it."""
+    value, of_known = 0.0 - unusual.values[0], 0.0 - known  # not -0.0
+    own, usual = usually(value, of_known)
+    facts = Facts.of("graph", value, of_known)
+    return Reason(view.name, f"{view.name} {own}", usual, facts=facts)

@@ -13,12 +13,15 @@ from skgraphkde._words import Words, category_text, category_verb, usually
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.schema import FittedSchema
 from skgraphkde.core.points.features import NodeFeatures
-from skgraphkde.core.views.categories import (
-    CategoryCounts,
+from skgraphkde.core.views.categories import CategoryCounts
+from skgraphkde.explanation.naming import (
     compared_words,
     edge_category,
     edge_name,
     edge_words,
+    names_of_nodes,
+    pair_words,
+    shared_words,
     surrounding_names,
 )
 
@@ -220,8 +223,8 @@ def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[st
     vocabulary, i = counts.vocabulary, counts.same[kind]
     first, second = counts.ends(graph, kind)
     steps = vocabulary.steps_of_pairs(graph, first, second)
-    pairs = zip(steps, vocabulary.shared_words(graph, i, first), strict=True)
-    return [f"{vocabulary.pair_words(two, i)}{HERE}{value}" for two, value in pairs]
+    pairs = zip(steps, shared_words(vocabulary, graph, i, first), strict=True)
+    return [f"{pair_words(vocabulary, two, i)}{HERE}{value}" for two, value in pairs]
 
 
 def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
@@ -229,7 +232,7 @@ def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
     if graph.labels is None:
         return [""] * graph.n_nodes
     compared = counts.edges | counts.surroundings
-    return counts.vocabulary.names_of_nodes(graph, compared[kind])
+    return names_of_nodes(counts.vocabulary, graph, compared[kind])
 
 
 def _edge_names(graph: GraphBatch, known: tuple, ends: list[str], words: Words) -> list[str]:

@@ -13,9 +13,9 @@ from skgraphkde._messages import shown
 from skgraphkde._words import category_text, legible, number
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.groups import find_groups
-from skgraphkde.core.views.categories import edge_name, with_bond
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import ANOMALY
+from skgraphkde.explanation.naming import edge_name, with_bond
 from skgraphkde.explanation.of_groups import GroupInWords
 from skgraphkde.explanation.results import Judgement, judge
 

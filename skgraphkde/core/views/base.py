@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from skgraphkde._words import usual_range, usually
+from skgraphkde._words import usual_range
 from skgraphkde.core.distances.measures import DiscreteMeasures
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.schema import KINDS_OF
@@ -282,7 +282,7 @@ class View(Specification):
         known: np.ndarray,
         context: Context,
         node_names: Sequence[Any] | None = None,
-    ) -> Reason:
+    ) -> Reason | None:
         """Words for an unusual property of one graph.
 
         Parameters
@@ -300,12 +300,10 @@ class View(Specification):
 
         Returns
         -------
-        Reason
+        Reason or None
+            None, by default: the number, and what is usual.
         """
-        value, known = 0.0 - unusual.values[0], 0.0 - known  # not -0.0
-        own, usual = usually(value, known)
-        facts = Facts.of("graph", value, known)
-        return Reason(self.name, f"{self.name} {own}", usual, facts=facts)
+        return None
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what is computed when it is first needed.

@@ -6,7 +6,6 @@ Leman, 1968). Those of all radii have one numbering, that of the references.
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -28,7 +27,6 @@ from skgraphkde.core.views.categories import (
     Vocabulary,
     counts_edges,
     means,
-    with_times,
 )
 
 
@@ -91,11 +89,10 @@ class Neighborhoods:
         number[is_new] += np.arange(is_new.sum())
         return number[code].reshape(colors.shape)
 
-    def around(self, graph: GraphBatch, node: int, radius: int) -> list[str]:
-        """What the other nodes up to `radius` edges away are called, counted; of a batch of one."""
+    def nodes_around(self, graph: GraphBatch, node: int, radius: int) -> np.ndarray:
+        """The other nodes up to `radius` edges away, of a batch of one graph."""
         steps = dijkstra(graph.underlying, indices=node, limit=radius, unweighted=True)
-        names = self.vocabulary.names_of_nodes(graph, self.vocabulary.together)
-        return with_times(Counter(names[v] for v in np.flatnonzero((steps > 0) & (steps < np.inf))))
+        return np.flatnonzero((steps > 0) & (steps < np.inf))
 
     def is_new(self, own: np.ndarray, context: Context) -> np.ndarray:
         """Mark neighborhoods that no known graph has.

@@ -13,6 +13,7 @@ from sklearn import config_context
 from skgraphkde import GraphKDEDetector, GraphSchema, Neighbors, Novelty, Tanimoto, read_graphs
 from skgraphkde.core.views.categories import Vocabulary
 from skgraphkde.explanation import explain
+from skgraphkde.explanation.naming import pair_words
 from tests.conftest import fitted_to, random_graphs, with_data
 from tests.core.graphs.test_refinement import typed_graphs
 from tests.core.views.common import context_of, fit, scores_of
@@ -364,7 +365,7 @@ def test_pairs_of_steps_are_told_apart_by_the_steps_and_not_by_their_words():
     first, second = vocabulary.same_value(batch, 1)
     found = vocabulary.steps_of_pairs(batch, first, second)
     assert found == [("a and b", "c"), ("a", "b and c"), ("a and b", "c")]
-    words = {vocabulary.pair_words(steps, 1) for steps in found}
+    words = {pair_words(vocabulary, steps, 1) for steps in found}
     assert words == {"step a and b and c with the same who"}
 
 
