@@ -29,7 +29,8 @@ test-slow: $(VENV)/installed
 	$(MAKE) test-install
 
 # The tests of what computes, as other processors, other numbers of threads and Python 3.12 do it.
-COMPUTES := tests/core tests/detectors tests/learned tests/explanation/test_explain.py \
+COMPUTES := tests/core/distances tests/core/points tests/core/scoring tests/core/views \
+	tests/core/graphs/test_copies.py tests/detectors tests/learned tests/explanation/test_explain.py \
 	tests/explanation/test_contributions.py tests/page/test_plots.py
 SETTINGS := ATEN_CPU_CAPABILITY=default ATEN_CPU_CAPABILITY=avx2 \
 	OPENBLAS_CORETYPE=Haswell OPENBLAS_CORETYPE=Prescott NPY_DISABLE_CPU_FEATURES=X86_V3 \
