@@ -167,9 +167,11 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     >>> str(caught[0].message)
     'attributed to this line'
     """
-    level, frame = 1, sys._getframe()
+    level = 1
+    frame = sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
-        level, frame = level + 1, frame.f_back
+        level = level + 1
+        frame = frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 

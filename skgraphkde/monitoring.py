@@ -158,7 +158,8 @@ class ShiryaevRoberts:
             most successful gamblers.
         """
         bets = _densities(p_values) / _MEANS
-        statistic, alarms = np.empty(len(bets)), []
+        statistic = np.empty(len(bets))
+        alarms = []
         for i, bet in enumerate(bets):
             if not np.isnan(p_values[i]):
                 self._start[self._best <= 1] = self.n_steps
@@ -335,7 +336,8 @@ class DriftMonitor:
 
     def _given_again(self, is_known: np.ndarray) -> np.ndarray:
         """Mark known graphs if none repeats, or the last graphs had more than chance explains."""
-        given_again, known = np.zeros(len(is_known), dtype=bool), self.detector.known_graphs
+        given_again = np.zeros(len(is_known), dtype=bool)
+        known = self.detector.known_graphs
         for i in np.flatnonzero(is_known):
             last = is_known[max(i + 1 - WINDOW, 0) : i + 1]
             given_again[i] = not known.n_repeated or known.exceed_chance(int(last.sum()), len(last))

@@ -41,7 +41,9 @@ Style = dict[str, Any]
 __all__ = ["plot_graph", "plot_map", "plot_scores"]
 
 # Readable with color blindness, too (Okabe and Ito).
-BLUE, VERMILION, GRAY = "#0072B2", "#D55E00", "#777777"
+BLUE = "#0072B2"
+VERMILION = "#D55E00"
+GRAY = "#777777"
 PALE = "#F5DCC8"  # inside of a line that is marked
 BOND_COLOR = (0.94, 0.65, 0.42)  # of a bond that is marked
 # Looks of the first categories of edges, distinct without color, too, and not the colors of nodes,
@@ -67,22 +69,34 @@ MARKED_LOOKS: tuple[tuple[str, Any], ...] = (
 GROUND = "#f5f6f7"
 # Largest graph that is drawn whole, with labels of at most so many characters or longer ones, and
 # nodes of the part that is drawn of a larger one.
-MAX_NODES, MAX_NODES_LONG, LONGEST_ON_NODE, PART = 60, 40, 3, 24
+MAX_NODES = 60
+MAX_NODES_LONG = 40
+LONGEST_ON_NODE = 3
+PART = 24
 # Nodes in a row of a sequence, at most, and the part of a row by which every second one is lower.
-IN_ROW, LOWER = 5, 0.25
+IN_ROW = 5
+LOWER = 0.25
 # Diameters in points of nodes with labels on them, and below them, in lines of so many characters.
-LARGEST_NODE, SMALL_NODE, CHARACTERS = 14.0, 10.0, 14
+LARGEST_NODE = 14.0
+SMALL_NODE = 10.0
+CHARACTERS = 14
 # Of labels, in points.
-FONT, SMALLEST_FONT = 6.5, 4.5
+FONT = 6.5
+SMALLEST_FONT = 4.5
 # Characters of a name in the legend, at most, and of names that need one column less.
-LONGEST_NAME, LONG_NAME = 40, 15
+LONGEST_NAME = 40
+LONG_NAME = 15
 # The brightness of a color by its red, green and blue, and that below which digits are white.
-LUMA, DARK = (0.299, 0.587, 0.114), 0.52
+LUMA = (0.299, 0.587, 0.114)
+DARK = 0.52
 # How far the first, second, ... edge from one node to another bends, as a share of its length.
 BENDS = [f"arc3,rad={0.06 + 0.12 * i:.2f}" for i in range(9)]
 # Of a molecule, in pixels: an inch, the longest bond and the smallest letters; and the share of its
 # width that is left free on each side, where numbers may be.
-INCH, BOND, SMALLEST_LETTER, PADDING = 150, 50, 10, 0.1
+INCH = 150
+BOND = 50
+SMALLEST_LETTER = 10
+PADDING = 0.1
 # Directions from an atom in which its number may be.
 AROUND = np.column_stack([f(np.arange(16) * np.pi / 8) for f in (np.sin, np.cos)])
 
@@ -254,7 +268,8 @@ def plot_map(
 def lowest_shown(scores: np.ndarray, offset: float | None, y: np.ndarray | None) -> float:
     """The score below which a picture makes no difference, see :func:`plot_scores`."""
     normal = scores if y is None or not np.any(y == 1) else scores[y == 1]
-    middle, highest = np.median(normal), scores.max()
+    middle = np.median(normal)
+    highest = scores.max()
     low = middle if offset is None else min(middle, offset)
     return low - 4 * (highest - middle) if highest > middle else -np.inf
 
@@ -350,7 +365,9 @@ def plot_graph(
             raise ValueError(f"node {node} is marked, but the graph has {batch.n_nodes}")
     if not all(batch.underlying[u, v] for u, v in marked):
         raise ValueError(f"one of the marked edges is none of the graph: {list(marked)}")
-    importance, mappable, colors = batch.degrees.astype(float), None, None
+    importance = batch.degrees.astype(float)
+    mappable = None
+    colors = None
     if values is not None:
         values = _check_numbers(values, "values")
         if len(values) != batch.n_nodes:
@@ -378,7 +395,8 @@ def plot_graph(
         _draw_part(ax, batch, kinds, nodes, colors, looks, marked, outlined, below)
     ax.axis("off")
     if mappable is not None and colorbar:
-        label, ticks = "contribution to the squared distance", None
+        label = "contribution to the squared distance"
+        ticks = None
         if radius is not None:
             label = f"new from this radius ({radius + 1}: known)"
             ticks = range(radius + 2)
@@ -454,7 +472,8 @@ def molecule_of(batch: GraphBatch) -> Any:
     from rdkit import Chem
 
     molecule = Chem.RWMol()
-    values, codes = batch.values_by_category("node"), np.asarray(batch.labels).tolist()
+    values = batch.values_by_category("node")
+    codes = np.asarray(batch.labels).tolist()
     are_complete = has_hydrogens(batch)
     for kind, code in zip(node_kinds(batch), codes, strict=True):
         atom = Chem.Atom(kind)
@@ -502,8 +521,10 @@ def draw_molecule(
     molecule = molecule_of(batch)
     options = drawer.drawOptions()
     options.prepareMolsBeforeDrawing = options.clearBackground = False
-    options.fixedBondLength, options.highlightBondWidthMultiplier = BOND, 16
-    options.minFontSize, options.padding = SMALLEST_LETTER, PADDING
+    options.fixedBondLength = BOND
+    options.highlightBondWidthMultiplier = 16
+    options.minFontSize = SMALLEST_LETTER
+    options.padding = PADDING
     options.useBWAtomPalette()
     bonds = [molecule.GetBondBetweenAtoms(int(u), int(v)).GetIdx() for u, v in marked]
     shown = [] if colors is None else map(tuple, colors.tolist())
@@ -516,7 +537,8 @@ def draw_molecule(
     letters = drawer.FontSize()
     drawer.SetFontSize(max(0.7 * letters, SMALLEST_LETTER))
     places = np.array([tuple(drawer.GetDrawCoords(i)) for i in range(batch.n_nodes)])
-    arcs, kinds = batch.adjacency.tocoo(), node_kinds(batch)
+    arcs = batch.adjacency.tocoo()
+    kinds = node_kinds(batch)
     radii = {v: (0.35 + 0.3 * len(kinds[v])) * letters for v in outlined}
     taken = [places, (places[arcs.row] + places[arcs.col]) / 2]
     for node, text in outlined.items():
@@ -624,7 +646,8 @@ def _looks(
     """Name, color and line style of each category of the batch's edges; "" is in no legend."""
     if batch.edge_labels is None:
         return [("", GRAY, "solid")]
-    names, ends = batch.edge_label_names, {frozenset(edge) for edge in marked}
+    names = batch.edge_label_names
+    ends = {frozenset(edge) for edge in marked}
     arcs = zip(batch.source_of_arc.tolist(), batch.adjacency.indices.tolist(), strict=True)
     named = [
         names[code]
@@ -712,10 +735,12 @@ def _write_labels(
     would cover what is written before, in boxes that are given.
     """
     style: Style = {"va": "center"}
-    font, aside = min(8.0, 0.57 * diameter), 0.0
+    font = min(8.0, 0.57 * diameter)
+    aside = 0.0
     if are_long:
         box = {"facecolor": GROUND, "alpha": 0.7, "edgecolor": "none", "pad": 0.3}
-        font, aside = FONT, -diameter / 2 - 3
+        font = FONT
+        aside = -diameter / 2 - 3
         style = {"va": "top", "bbox": box}
     if font >= SMALLEST_FONT:
         for node, label in labels.items():
@@ -747,7 +772,8 @@ def _draw_legend(
     """
     from matplotlib.lines import Line2D
 
-    words, called = None, batch.schema.words.nodes
+    words = None
+    called = batch.schema.words.nodes
     if len(nodes) < batch.n_nodes:
         around = " around what is marked" if centers else ""
         words = f"{len(nodes)} {called}{around}, of {batch.n_nodes}"

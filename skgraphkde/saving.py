@@ -224,7 +224,8 @@ def _check_protocol(path: Path, contents: bytes) -> None:
     try:
         with ZipFile(io.BytesIO(contents)) as file:
             schema = json.loads(file.read("schema.json"))
-        protocol, writer = schema["protocol"], schema["_skops_version"]
+        protocol = schema["protocol"]
+        writer = schema["_skops_version"]
         is_newer = protocol > PROTOCOL
     except Exception:  # it is damaged
         return

@@ -53,7 +53,8 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
-        before, sys.unraisablehook = sys.unraisablehook, _interrupt_again
+        before = sys.unraisablehook
+        sys.unraisablehook = _interrupt_again
         try:
             with interrupts_deferred():  # threads of BLAS would take them while RDKit drops them
                 from skgraphkde.cli.output import one_line_errors  # imports NumPy and pandas
@@ -69,7 +70,8 @@ class Commands(click.Group):
 
     def _explained(self, error: click.NoSuchOption) -> click.NoSuchOption:
         """The error with options that the user may have meant, or with what the option is."""
-        name, fit = error.option_name, importlib.import_module("skgraphkde.cli.fit").fit
+        name = error.option_name
+        fit = importlib.import_module("skgraphkde.cli.fit").fit
         close = difflib.get_close_matches(name, error.possibilities or (), cutoff=CLOSE)
         is_of_fit = any(name in (*x.opts, *x.secondary_opts) for x in fit.params)
         message = f"No such option {name!r}, but `fit` has it: the model file keeps that."

@@ -72,7 +72,8 @@ def output_option(help_text: str, *suffixes: str, required: bool = True) -> Call
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 # Before the fields of TableFiles, as `graphs` is an argument, and the options of `read_batch`.
-_TABLE, _CSV = "table_", "csv_"
+_TABLE = "table_"
+_CSV = "csv_"
 
 
 def _separator(ctx: click.Context, parameter: click.Parameter, text: str | None) -> str | None:

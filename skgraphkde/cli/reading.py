@@ -57,9 +57,13 @@ class GraphFiles:
         skip_errors: bool,
         quiet: bool,
     ) -> None:
-        self.paths, self.tables, self.options, self.spans = paths, tables, options, spans
+        self.paths = paths
+        self.tables = tables
+        self.options = options
+        self.spans = spans
         self.outputs = {os.path.realpath(path) for path in outputs if os.path.exists(path)}
-        self.skip_errors, self.quiet = skip_errors, quiet
+        self.skip_errors = skip_errors
+        self.quiet = quiet
         self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
         self.notes = dict[str, None]()  # warnings of what was read

@@ -39,7 +39,8 @@ class Verdicts(NamedTuple):
 
         A name of the table that the list lacks ends the command, or is skipped as requested.
         """
-        by_text, by_path = defaultdict(list), defaultdict(list)
+        by_text = defaultdict(list)
+        by_path = defaultdict(list)
         for i, name in enumerate(names):
             for text in {name, shown(name, LONGEST).strip()}:  # the latter as pages save it
                 by_text[text].append(i)
@@ -97,7 +98,8 @@ def read_verdicts(path: str) -> Verdicts:
             f"{path} has scores, and its verdicts are those of a model: keep the columns 'graph' "
             "and 'verdict', and the rows that somebody has looked at"
         )
-    found, ranks = dict[str, int](), dict[str, int]()
+    found = dict[str, int]()
+    ranks = dict[str, int]()
     ranked = columns.get("rank", [""] * len(columns["graph"]))
     for row, (graph, text, rank) in enumerate(
         zip(columns["graph"], columns["verdict"], ranked, strict=True), 2

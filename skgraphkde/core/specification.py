@@ -22,7 +22,8 @@ __all__ = [
 ]
 
 # Limits on parameters that are squared, inverted and exponentiated.
-SMALLEST, LARGEST = 1e-10, 1e10
+SMALLEST = 1e-10
+LARGEST = 1e10
 
 
 class Specification(BaseEstimator):

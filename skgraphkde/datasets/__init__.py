@@ -74,7 +74,8 @@ def load_mutag(*, return_X_y: bool = False, edge_data: bool = False) -> Any:
         node_ptr = offsets(arrays["n_nodes"])
         first_node = np.repeat(node_ptr[:-1], arrays["n_edges"])
         row, column = arrays["edges"].T + first_node
-        labels, target = arrays["atoms"], arrays["target"].astype(np.int64)
+        labels = arrays["atoms"]
+        target = arrays["target"].astype(np.int64)
         bonds = arrays["bonds"]
 
     def matrix(values: np.ndarray) -> sp.csr_array:
@@ -188,11 +189,13 @@ def fetch_tu_dataset(
         raise ValueError(
             f"the edges of {name} have neither labels nor attributes: leave out edge_data"
         )
-    classes, facts = arrays["classes"], BENCHMARK.get(name, UNKNOWN)
+    classes = arrays["classes"]
+    facts = BENCHMARK.get(name, UNKNOWN)
     values = np.unique(classes).tolist()
     if anomaly_class is None:
         anomaly_class = facts.anomaly_class
-    target, names = classes, [facts.classes.get(value, f"class {value}") for value in values]
+    target = classes
+    names = [facts.classes.get(value, f"class {value}") for value in values]
     if anomaly_class is not None:
         if anomaly_class not in values:
             raise ValueError(

@@ -343,10 +343,12 @@ class BaseGraphDetector(OutlierMixin, Specification):
 
     def _fit_and_calibrate(self, batch: GraphBatch, counted: _Counted) -> None:
         """Set the fitted attributes."""
-        self.schema_, self.training_graphs_ = batch.schema, batch
+        self.schema_ = batch.schema
+        self.training_graphs_ = batch
         self.verdicts_ = counted.verdicts
         judged = Judged(batch[counted.verdicts == ANOMALY], batch[counted.verdicts == NORMAL])
-        calibration, rng = self._calibration, check_random_state(self.random_state)
+        calibration = self._calibration
+        rng = check_random_state(self.random_state)
         share = None if self.contamination == "auto" else float(self.contamination)
         if isinstance(calibration, Split):
             held_out, training = calibration.split(len(counted.distinct), share, rng)
@@ -356,7 +358,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
             self._check_batch(batch[index])
             scores = self._checked_scores(batch[index])
         else:
-            scores, index = self._own_scores(batch, counted.distinct, judged, rng), counted.distinct
+            scores = self._own_scores(batch, counted.distinct, judged, rng)
+            index = counted.distinct
         self.calibration_ = FittedCalibration(
             finite(scores), index, share, is_comparable=calibration is not None
         )

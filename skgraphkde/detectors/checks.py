@@ -108,8 +108,10 @@ def _(x: Any, n: int) -> Iterator[Expected]:
 
 @expected.register
 def _(x: GraphBatch, n: int) -> Iterator[Expected]:
-    A, n_graphs = x.adjacency, len(x.node_ptr) - 1
-    n_arcs, n_nodes = len(A.data), len(A.indptr) - 1
+    A = x.adjacency
+    n_graphs = len(x.node_ptr) - 1
+    n_arcs = len(A.data)
+    n_nodes = len(A.indptr) - 1
     yield Expected("shape", np.array(A.shape), (2,), n_nodes, n_nodes)
     yield Expected("node_ptr", x.node_ptr, (n_graphs + 1,), 0, n_nodes, WHOLE)
     yield Expected("node_ptr", x.node_ptr[[0, -1]] - [0, n_nodes], (2,), 0, 0)

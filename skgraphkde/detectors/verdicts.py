@@ -12,7 +12,9 @@ from skgraphkde.core.graphs.copies import kinds_of
 from skgraphkde.core.graphs.problems import called
 from skgraphkde.reading.formats.common import is_missing
 
-ANOMALY, UNKNOWN, NORMAL = -1, 0, 1
+ANOMALY = -1
+UNKNOWN = 0
+NORMAL = 1
 # Verdicts in tables and on pages.
 WORDS = {"anomaly": ANOMALY, "normal": NORMAL, "": UNKNOWN}
 

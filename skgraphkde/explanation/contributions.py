@@ -58,7 +58,8 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> pd.DataFrame:
     >>> bool(long < 0.1 < tadpole)  # every neighborhood of a cycle is known
     True
     """
-    batch, model = detector.read(graphs), detector.model_
+    batch = detector.read(graphs)
+    model = detector.model_
     surprises = surprises_of(model, model.view_scores(batch))
     return pd.DataFrame(surprises, columns=list(model.view_names))
 
@@ -101,7 +102,8 @@ def novel_nodes(detector: GraphKDEDetector, graphs: Any) -> list[np.ndarray]:
     >>> novel_nodes(detector, [tadpole])[0].tolist()
     [1, 1, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1, 0]
     """
-    batch, novelty = detector.read(graphs), detector.model_.first(Novelty)
+    batch = detector.read(graphs)
+    novelty = detector.model_.first(Novelty)
     if novelty is None:
         raise ValueError("the detector has no view of novelty: add 'novelty' to its views")
     own = np.full(len(batch), -1)
@@ -150,7 +152,8 @@ def nearest_references(
     """
     if not isinstance(k, Integral) or k < 1:
         raise ValueError(f"k must be an integer of at least 1, got {k!r}")
-    batch, model = detector.read(graphs), detector.model_
+    batch = detector.read(graphs)
+    model = detector.model_
     if view is not None and view not in model.densities:
         raise ValueError(
             f"view must be the index of a density, one of {model.densities}, got {view!r}: the "
@@ -220,7 +223,8 @@ def shares_of(
     """
     model = detector.model_
     shares = model.contributions(graph, references, view=view)
-    squared, total = distances**2, shares.sum(axis=0).clip(min=0)
+    squared = distances**2
+    total = shares.sum(axis=0).clip(min=0)
     if not np.all(abs(total - squared) <= 1e-4 * np.maximum(squared, 1e-2)):  # or NaN
         meant = model.views[model.densities[0] if view is None else view]
         raise ValueError(

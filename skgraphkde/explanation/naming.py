@@ -20,7 +20,8 @@ BONDS = r"^(SINGLE|DOUBLE|TRIPLE|AROMATIC)(?=$|,| \()"
 
 def pair_words(vocabulary: Vocabulary, steps: tuple[Any, Any], i: int) -> str:
     """Two steps with the same value of the category `i`, in words."""
-    name, same = vocabulary.names[vocabulary.step], vocabulary.names[i]
+    name = vocabulary.names[vocabulary.step]
+    same = vocabulary.names[i]
     both = " and ".join(sorted(category_word(name, step) for step in steps))
     return f"{name} {both} with the same {same}"
 
@@ -56,10 +57,8 @@ def names_of_nodes(
     if not vocabulary.by_label:
         node = graphs.schema.words.node
         return [f"{node} linked to {n} other{'s' * (n != 1)}" for n in graphs.degrees.tolist()]
-    by_category, names = (
-        graphs.values_by_category("node"),
-        [vocabulary.names[i] for i in categories],
-    )
+    by_category = graphs.values_by_category("node")
+    names = [vocabulary.names[i] for i in categories]
     values: Any = zip(*(by_category[name] for name in names), strict=True)
     words = [words_of(vocabulary, names, x) for x in values]
     return [words[code] for code in np.asarray(graphs.labels)]

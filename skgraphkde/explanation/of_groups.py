@@ -72,9 +72,13 @@ def _say_neighborhood(model: GraphModel, things: Things, i: int) -> str:
     """A neighborhood, by the first node of the references that has it."""
     view = model.first(NeighborhoodView)
     assert view is not None  # of which the neighborhoods are
-    graphs, known, first = model.references, view.neighborhoods_, int(things.data[0, i])
-    graph, called = int(graphs.graph_of_node[first]), graphs.schema.words
-    alone, node = graphs[graph], int(first - graphs.node_ptr[graph])
+    graphs = model.references
+    known = view.neighborhoods_
+    first = int(things.data[0, i])
+    graph = int(graphs.graph_of_node[first])
+    called = graphs.schema.words
+    alone = graphs[graph]
+    node = int(first - graphs.node_ptr[graph])
     names = names_of_nodes(known.vocabulary, alone, known.vocabulary.together)
     if things.radius == 1:
         names = surrounding_names(alone, names, called)
@@ -90,11 +94,13 @@ def _say_statistics(model: GraphModel, members: np.ndarray) -> str:
     """The statistic in which all members are outside of the usual range."""
     statistics = model.first(Statistics)
     assert statistics is not None  # in which they are a cluster
-    own, known = statistics.table_[members], np.delete(statistics.table_, members, axis=0)
+    own = statistics.table_[members]
+    known = np.delete(statistics.table_, members, axis=0)
     away = statistics.metric.away(own, known)
     if not away.any():
         return "nearly the same numbers as a whole, none of which is odd alone"
     j = int(away.argmax())
     ends = [float(own[:, j].min()), float(own[:, j].max())]
-    name, form = name_here(statistics, j, model.references[members]), statistics.forms_[j]
+    name = name_here(statistics, j, model.references[members])
+    form = statistics.forms_[j]
     return Reason(name, *in_words(name, form, ends, known[:, j])).text

@@ -67,9 +67,11 @@ def _said(odd: OddRow, names: Sequence[str], text: str, range_: str = "") -> Rea
 
 def _out_of_range(view: Numbers, graph: GraphBatch, odd: OddRow, where: str, own: int) -> Reason:
     """The numbers beyond the usual range, and those that are missing where others have all."""
-    told, said = np.flatnonzero(odd.is_odd).tolist(), []
+    told = np.flatnonzero(odd.is_odd).tolist()
+    said = []
     kind = _kind_of(view, graph, odd)
-    n_known, words = len(view.references_) - (own >= 0), graph.schema.words
+    n_known = len(view.references_) - (own >= 0)
+    words = graph.schema.words
     for j in told:
         number, range_ = usual(odd.values[j], odd.low[j], odd.high[j])
         range_ = f"usually {range_}"
@@ -78,7 +80,8 @@ def _out_of_range(view: Numbers, graph: GraphBatch, odd: OddRow, where: str, own
         n_like = int((~np.isnan(odd.others[:, j])).sum())
         range_ += f" among {_like(view, graph, odd, n_like)}{kind if len(told) == 1 else ''}"
         if odd.is_missing[j]:
-            number, range_ = "missing", f"never so in {n_known:,} other {words.graphs}"
+            number = "missing"
+            range_ = f"never so in {n_known:,} other {words.graphs}"
         said.append((f"{odd.rows.names[j]} {number}", range_))
     names = [odd.rows.names[j] for j in told]
     if len(odd.elements) > 1:
@@ -116,25 +119,29 @@ def _together(view: Numbers, graph: GraphBatch, odd: OddRow, where: str) -> Reas
     if are_all:
         distances = np.linalg.norm(apart, axis=1)
         two = np.argsort(-apart[distances.argmin()], kind="stable")[:2].tolist()
-    nearest, names = odd.others[distances.argmin()], odd.rows.names
+    nearest = odd.others[distances.argmin()]
+    names = odd.rows.names
     own = [usual(odd.values[j], odd.low[j], odd.high[j])[0] for j in two]
     near = [f"{names[j]} {number(nearest[j]).replace('nan', 'missing')}" for j in two]
     said = f"{' and '.join(f'{names[j]} {x}' for j, x in zip(two, own, strict=True))} {where}:"
     these = "both"
     if are_all:
-        said, these = f"{len(odd.values)} numbers {where}:", "all"
+        said = f"{len(odd.values)} numbers {where}:"
+        these = "all"
         near = [f"{text} (here {x})" for text, x in zip(near, own, strict=True)]
     text = (
         f"{said} each is usual, but none of {_like(view, graph, odd, len(odd.others))}"
         f"{_kind_of(view, graph, odd)} has about {these}"
     )
-    what, about = ", ".join(names[j] for j in two), (f"{odd.rows.part}s together",)
+    what = ", ".join(names[j] for j in two)
+    about = (f"{odd.rows.part}s together",)
     return Reason(what, text, f"nearest: {' and '.join(near)}", about=about)
 
 
 def _like(view: Numbers, graph: GraphBatch, odd: OddRow, n: int) -> str:
     """What numbers are compared with: n nodes, edges or graphs, of a kind or of any."""
-    part, what = odd.rows.part, odd.rows.category
+    part = odd.rows.part
+    what = odd.rows.category
     noun = getattr(graph.schema.words, part if n == 1 else f"{part}s")
     if odd.has_kinds and not odd.has_kind:
         few = f"few {graph.schema.words.graphs}"
@@ -184,14 +191,16 @@ def _where(
 
 def _finer(view: Numbers, part: str) -> list[str]:
     """Categories of nodes within which numbers are compared, but for that which is named."""
-    names, together = view.vocabulary_.names, view.vocabulary_.together
+    names = view.vocabulary_.names
+    together = view.vocabulary_.together
     compared = {"node": names, "edge": tuple(names[i] for i in together)}.get(part, ())
     return [name for name in compared if name != view.vocabulary_.named]
 
 
 def _kind(view: Numbers, graph: GraphBatch, part: str, place: int) -> str:
     """These categories of a node, or of the ends of an edge: " (person=Ann -> person=Bob)"."""
-    finer, texts = _finer(view, part), list[str]()
+    finer = _finer(view, part)
+    texts = list[str]()
     ends = graph.source_of_arc, graph.adjacency.indices
     nodes = [x[place] for x in ends] if part == "edge" else [place]
     for data in graph.records("node", np.array(nodes)):

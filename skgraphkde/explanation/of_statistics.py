@@ -36,13 +36,17 @@ def say_statistic(
     -------
     Reason
     """
-    what, statistic = unusual.what, context.shared(structure)[unusual.place]
-    share, n, words = float(unusual.values[0]), graph.n_nodes, graph.schema.words
+    what = unusual.what
+    statistic = context.shared(structure)[unusual.place]
+    share = float(unusual.values[0])
+    n = graph.n_nodes
+    words = graph.schema.words
     own, usual = usually(share, known, percent=True)
     # A share below the usual ones is about no node.
     is_about = statistic.form == "most" or share > np.median(known)
     order = np.argsort(-statistic.nodes, kind="stable")[:LISTED]
-    nodes, edges = tuple(order[is_about * statistic.nodes[order] > 0].tolist()), ()
+    nodes = tuple(order[is_about * statistic.nodes[order] > 0].tolist())
+    edges = ()
     name = name_statistic(statistic.key, words)
     if statistic.form == "nodes":
         text = f"{round(share * n)} of {n} {name} ({own})"
@@ -105,7 +109,8 @@ def name_statistic(key: tuple, words: Words, vocabulary: Vocabulary | None = Non
     }
     if kind in of_structure:
         return of_structure[kind]
-    name, noun = rest[0], getattr(words, f"{part}s", "")
+    name = rest[0]
+    noun = getattr(words, f"{part}s", "")
     if kind == "number":
         return f"{name} of the {words.graph}"
     if kind == "mean":
@@ -176,10 +181,12 @@ def in_words(
     """
     if form == "fact":
         return f"{'' if own[0] else 'no '}{name}", ""
-    values, known = as_told(form, np.array(own)), as_told(form, known)
+    values = as_told(form, np.array(own))
+    known = as_told(form, known)
     is_share = form in ("share", "nodes")
     texts = [usually(x, known, percent=is_share) for x in values]
-    distinct, usual = list(dict.fromkeys(text for text, _ in texts)), texts[0][1]
+    distinct = list(dict.fromkeys(text for text, _ in texts))
+    usual = texts[0][1]
     numbers = (two if len(distinct) > 1 else one).format(*distinct)
     if form in ("log", "log1p"):
         is_count = numbers != "1" and one == "{}"

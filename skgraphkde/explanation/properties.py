@@ -75,10 +75,13 @@ class Properties:
     """
 
     def __init__(self, model: GraphModel) -> None:
-        references, self.views = model.references, model.views
-        self.counts, self.n_training_graphs = model.categories, model.n_training_graphs
+        references = model.references
+        self.views = model.views
+        self.counts = model.categories
+        self.n_training_graphs = model.n_training_graphs
         self.reference_index = model.reference_index
-        self.references, self.words = references, references.schema.words
+        self.references = references
+        self.words = references.schema.words
         self.features = features_in_words(model.features, references.schema)
         self.edges = model.features.block("edge")
         self.facts = {x.words.partition(" ")[2]: x.fact for x in self.features if x.form == "share"}
@@ -93,7 +96,8 @@ class Properties:
         self.is_share = np.asarray(((means >= 0) & (means <= 1)).all(axis=0))
         of_references = model.reference_scores, model.context(references)
         found = list(self._of(references, model.reference_index, means, *of_references))
-        self.view_of, self.columns = [view for view, _ in found], [x for _, x in found]
+        self.view_of = [view for view, _ in found]
+        self.columns = [x for _, x in found]
         self.known, least = _stacked(self.columns, len(references))
         forms = [f"{x.form} of {x.of}s" for x in self.features]
         self.forms = [
@@ -185,7 +189,8 @@ class Properties:
                     None,
                     Property("feature", feature.name, feature_means[:, j], least, j, both=True),
                 )
-        rare, parts = [], list(self.counts.parts(graphs))
+        rare = []
+        parts = list(self.counts.parts(graphs))
         least = 0.25 * np.log(self.n_training_graphs + 1)  # a quarter of what all others have
         for kind, lacks in self.lacking(graphs, parts).items():
             of_others = self.n_training_graphs - self.common[kind].n_graphs
@@ -212,7 +217,9 @@ class Properties:
                 yield view, x
 
     def _common_parts(self) -> dict[str, Common]:
-        counts, graphs, found = self.counts, self.references, dict[str, Common]()
+        counts = self.counts
+        graphs = self.references
+        found = dict[str, Common]()
         for kind, keys, _ in counts.parts(graphs):
             of_nodes = counts.by_category or ("categories",)
             of_steps = counts.edges.get(kind) == (counts.vocabulary.step,)
@@ -221,7 +228,8 @@ class Properties:
             is_common &= np.isin(table.colors, keys)  # of a sample of the training graphs
             if not (kind in of_nodes or of_steps) or not is_common.any():
                 continue
-            colors, ends = table.colors[is_common], []
+            colors = table.colors[is_common]
+            ends = []
             distinct, first = np.unique(keys, return_index=True)
             first = first[np.searchsorted(distinct, colors)]
             for of_end, nodes in self._of_ends(graphs, kind):
@@ -233,7 +241,8 @@ class Properties:
 
     def name_of(self, kind: str, i: int, words: Words) -> str:
         """The name of what nearly all training graphs have, by its position in `common`."""
-        counts, graphs = self.counts, self.references
+        counts = self.counts
+        graphs = self.references
         part = int(self.common[kind].first[i])
         of_edges = kind in counts.edges
         graph = int((graphs.graph_of_arc if of_edges else graphs.graph_of_node)[part])
@@ -283,7 +292,8 @@ class Properties:
         Edges with a new end do not count, nor combinations of categories with a new category, nor
         surroundings with an edge that is new or very rare.
         """
-        vocabulary, known = self.counts.vocabulary, self.counts.known
+        vocabulary = self.counts.vocabulary
+        known = self.counts.known
         is_new = known[kind].is_new(keys, own)
         if kind == "categories":
             for i, name in enumerate(self.counts.by_category):
@@ -294,7 +304,8 @@ class Properties:
                     is_new &= ~known[alone].is_new(vocabulary.keys_alone(graphs, part, name), own)
         if kind in self.counts.surroundings:
             categories = self.counts.surroundings[kind]
-            edges, source = vocabulary.edge_keys(graphs, categories), graphs.source_of_arc
+            edges = vocabulary.edge_keys(graphs, categories)
+            source = graphs.source_of_arc
             table = kind.replace("surroundings", "edges")
             fewest = max(FEWEST * self.n_training_graphs, 1)
             is_odd = known[table].n_graphs_of(edges, own[source]) <= fewest
@@ -306,7 +317,8 @@ class Properties:
 
     def _of_ends(self, graphs: GraphBatch, kind: str) -> Iterator[tuple[str, np.ndarray]]:
         """Generate tables of the nodes at the ends of edges and pairs, with colors of all nodes."""
-        vocabulary, by_category = self.counts.vocabulary, self.counts.by_category
+        vocabulary = self.counts.vocabulary
+        by_category = self.counts.by_category
         at_ends = (self.counts.edges | self.counts.surroundings).get(kind, ())
         if kind in self.counts.same:
             at_ends = (vocabulary.step,)
@@ -330,18 +342,24 @@ class Properties:
         own : int
             The reference that the graph is, which is left out; -1 if it is none.
         """
-        vocabulary, known, shortest = self.counts.vocabulary, self.references, list[int]()
+        vocabulary = self.counts.vocabulary
+        known = self.references
+        shortest = list[int]()
         steps, of_known = (vocabulary.keys_together(x, (vocabulary.step,)) for x in (graph, known))
-        most, is_other, arcs = MOST_STEPS, known.graph_of_node != own, graph.adjacency
+        most = MOST_STEPS
+        is_other = known.graph_of_node != own
+        arcs = graph.adjacency
         for start in starts.tolist():
-            walk, at = [start], is_other & (of_known == steps[start])
+            walk = [start]
+            at = is_other & (of_known == steps[start])
             while at.any() and len(walk) < most and np.diff(arcs.indptr)[walk[-1]] == 1:
                 walk.append(int(arcs.indices[arcs.indptr[walk[-1]]]))
                 after = np.zeros(len(at), dtype=bool)
                 after[known.adjacency.indices[at[known.source_of_arc]]] = True
                 at = after & (of_known == steps[walk[-1]])
             if len(walk) > 1 and not at.any():
-                shortest, most = walk, len(walk) - 1
+                shortest = walk
+                most = len(walk) - 1
         return shortest if len(shortest) > 2 else []
 
     def rare_parts(
@@ -364,12 +382,16 @@ class Properties:
 
 def _facts_of_totals(graphs: GraphBatch) -> dict[str, str]:
     """For each number of graphs that is a count, sum or mean of parts, what it is about."""
-    schema, n, found = graphs.schema, len(graphs), dict[str, str]()
+    schema = graphs.schema
+    n = len(graphs)
+    found = dict[str, str]()
     totals = [("nodes", graphs.n_nodes_per_graph), ("edges", graphs.n_edges_per_graph)]
     for part, names in (("node", schema.node_columns), ("edge", schema.edge_columns)):
         for j, name in enumerate(names):
-            column, graph = np.asarray(graphs.data(part).numbers)[:, j], graphs.owner(part)
-            mean, n_arcs = means(np.nan_to_num(column), graph, n), np.bincount(graph, minlength=n)
+            column = np.asarray(graphs.data(part).numbers)[:, j]
+            graph = graphs.owner(part)
+            mean = means(np.nan_to_num(column), graph, n)
+            n_arcs = np.bincount(graph, minlength=n)
             n_parts = n_arcs if part == "node" else graphs.n_edges_per_graph
             totals += [(f"{part} {name}", mean), (f"{part} {name}", mean * n_parts)]
     for j, name in enumerate(schema.graph_columns):

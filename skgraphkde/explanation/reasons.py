@@ -62,12 +62,16 @@ PLAIN = Words()
 # No reason, after all.
 NONE = Reason("", "")
 # Weaker reasons are nothing unusual, such as those in the usual ranges.
-WEAKEST, USUAL = 1.0, 0.99
+WEAKEST = 1.0
+USUAL = 0.99
 # Larger strengths are cut to this one.
 STRONGEST = 100.0
 # How often a strength counts when reasons are put in order: what was never seen comes before one
 # node, edge or number, and this before sizes, means and statistics, unless it is much weaker.
-NEVER_SEEN, CONCRETE, DERIVED, FOLLOWS = 4.0, 2.0, 1.0, 0.5
+NEVER_SEEN = 4.0
+CONCRETE = 2.0
+DERIVED = 1.0
+FOLLOWS = 0.5
 # What is missing counts as often as what was never seen, and comes before it, if equally strong.
 MISSING = 4.5
 WEIGHTS = {
@@ -140,10 +144,15 @@ class Profiles:
         own: np.ndarray,
         names: Sequence[Sequence[Any]] | None = None,
     ) -> None:
-        self.model, self.graphs, self.node_names = model, context.graphs, names
-        self.features, self.own, self.reference = features, own, model.references_of(own)
+        self.model = model
+        self.graphs = context.graphs
+        self.node_names = names
+        self.features = features
+        self.own = own
+        self.reference = model.references_of(own)
         self.properties = Properties(model)
-        self.columns, tails = self.properties.columns, self.properties.tails
+        self.columns = self.properties.columns
+        tails = self.properties.tails
         shape = len(self.graphs), len(self.columns)
         self.values, self.raw, strengths = (np.empty(shape) for _ in range(3))
         is_reference = self.reference >= 0
@@ -196,8 +205,11 @@ class Profiles:
         A reason is left out if those before it state most of its facts, or if the number is in the
         usual range that it would state.
         """
-        strengths, raw, levels = self.strengths[i], self.raw[i], self.levels
-        weighted, is_unusual = strengths * self.weights, strengths >= WEAKEST
+        strengths = self.strengths[i]
+        raw = self.raw[i]
+        levels = self.levels
+        weighted = strengths * self.weights
+        is_unusual = strengths >= WEAKEST
         seldom = is_unusual & (levels >= 0)
         largest = np.zeros(RARE + 1)
         np.maximum.at(largest, levels[seldom], weighted[seldom])
@@ -242,7 +254,8 @@ class Profiles:
         if not self.columns[j].both:
             return NONE
         value, known, near = self._compared(i, j)
-        n_below, n_above = np.sum(known < value - near), np.sum(known > value + near)
+        n_below = np.sum(known < value - near)
+        n_above = np.sum(known > value + near)
         side, n = ("higher", n_below) if n_below > n_above else ("lower", n_above)
         n_known = np.count_nonzero(~np.isnan(known))
         follows = self.columns[j].what == "degrees" and self._follows_from_size(i, j)
@@ -252,14 +265,18 @@ class Profiles:
         if n_known < len(known) and self.columns[j].kind == "feature":  # others lack such numbers
             feature = self.properties.features[self.columns[j].place]
             of_all += f" with {feature.words}{feature.kind}"
-        reason, usual = self._reason(i, j), f"{side} than in {n} of {of_all}"
+        reason = self._reason(i, j)
+        usual = f"{side} than in {n} of {of_all}"
         return reason._replace(usual=usual) if reason.usual else NONE
 
     def _ranked(self, j: int, reason: Reason, strength: float) -> RankedReason:
-        said, usual = (reason.statement, reason.names), reason.usual
+        said = (reason.statement, reason.names)
+        usual = reason.usual
         text, more = in_two_lines(*said, end=f"; {usual}" if usual else "")
         fact, _ = in_two_lines(*said, end=f" ({usual})" if usual else "")
-        kind, what, more = self.columns[j].kind, encodable(reason.what), shown(more, LONGEST_MORE)
+        kind = self.columns[j].kind
+        what = encodable(reason.what)
+        more = shown(more, LONGEST_MORE)
         where = reason.nodes, reason.edges
         return RankedReason(kind, what, text, strength, *where, more, reason.facts, fact)
 
@@ -283,7 +300,8 @@ class Profiles:
 
     def _follows_from_size(self, i: int, j: int) -> bool:
         """True if as many nodes as usual have such degrees, or have not: a path has two ends."""
-        form, sizes = self.properties.forms[j], self._of_others(i, self.properties.sizes)[:, 0]
+        form = self.properties.forms[j]
+        sizes = self._of_others(i, self.properties.sizes)[:, 0]
         values = np.append(self._known(i, j), self.values[i, j])
         n_nodes = np.append(sizes, self.graphs.n_nodes_per_graph[i])
         counts = np.rint(np.expm1(values) if form == "size of degrees" else values * n_nodes)
@@ -305,12 +323,14 @@ class Profiles:
 
     def _n_edges(self, i: int) -> tuple[float, np.ndarray]:
         """Number of edges per node of a graph and of the references; of edges, if it has none."""
-        n_nodes, n_edges = self.graphs.n_nodes_per_graph[i], self.graphs.n_edges_per_graph[i]
+        n_nodes = self.graphs.n_nodes_per_graph[i]
+        n_edges = self.graphs.n_edges_per_graph[i]
         sizes = np.floor(self._of_others(i, self.properties.sizes))  # no edges count as half a one
         return n_edges / n_nodes, sizes[:, EDGES] / (sizes[:, 0] if n_edges else 1)
 
     def _reason(self, i: int, j: int, stated: Set[str] = frozenset()) -> Reason:
-        column, view = self.columns[j], self.properties.view_of[j]
+        column = self.columns[j]
+        view = self.properties.view_of[j]
         if view is None:
             of_kind = {
                 "size": self._size,
@@ -320,8 +340,10 @@ class Profiles:
                 "rare": self._rare,
             }
             return of_kind[column.kind](i, j)
-        graph, names = self.graphs[i], None if self.node_names is None else self.node_names[i]
-        values, context = self.values[i : i + 1, j], self.model.context(graph)
+        graph = self.graphs[i]
+        names = None if self.node_names is None else self.node_names[i]
+        values = self.values[i : i + 1, j]
+        context = self.model.context(graph)
         own = int((self.own if view.uses_all_graphs else self.reference)[i])
         if isinstance(view, Novelty) and graph.directed and graph.labels is not None:
             new = np.flatnonzero(view.new_from(np.array([own]), context) <= view.radius)
@@ -348,11 +370,14 @@ class Profiles:
 
         No text if there are none, or if the references are a sample, which lacks some orders.
         """
-        graph, vocabulary = self.graphs[i], self.properties.counts.vocabulary
+        graph = self.graphs[i]
+        vocabulary = self.properties.counts.vocabulary
         way: list[int] = []
         if len(self.properties.known) == self.model.n_training_graphs:
             way = self.properties.new_walk(graph, new, int(self.reference[i]))
-        name, words, edges = vocabulary.names[vocabulary.step], self.words, tuple(pairwise(way))
+        name = vocabulary.names[vocabulary.step]
+        words = self.words
+        edges = tuple(pairwise(way))
         values = graph.values_by_category("node")[name]
         told = [words_of(vocabulary, (name,), (values[graph.labels[v]],)) for v in way]
         text = f"{' -> '.join(told)}: {words.nodes} in an order that no other {words.graph} has"
@@ -361,9 +386,11 @@ class Profiles:
         )
 
     def _size(self, i: int, j: int) -> Reason:
-        what, words = self.columns[j].what, self.words
+        what = self.columns[j].what
+        words = self.words
         if what == "weights":
-            weight, known = np.exp(self.values[i, j]), np.exp(self._known(i, j))
+            weight = np.exp(self.values[i, j])
+            known = np.exp(self._known(i, j))
             own, usual = usually(weight, known)
             facts = Facts.of("graph", weight, known)
             return Reason(what, f"average weight of {words.edges}: {own}", usual, facts=facts)
@@ -383,9 +410,12 @@ class Profiles:
         return Reason(what, text, usual, facts=facts)
 
     def _feature(self, i: int, j: int) -> Reason:
-        place, own, known = self.columns[j].place, self.values[i, j], self._known(i, j)
+        place = self.columns[j].place
+        own = self.values[i, j]
+        known = self._known(i, j)
         known = known[~np.isnan(known)]
-        feature, graph = self.properties.features[place], self.graphs[i]
+        feature = self.properties.features[place]
+        graph = self.graphs[i]
         sign, (mean, scale) = np.sign(own - np.median(known)), self.units[place]
         nodes = self.features[slice(*self.graphs.node_ptr[i : i + 2]), place]
         if feature.form == "count":
@@ -394,11 +424,13 @@ class Profiles:
         if place in self.of_edges:  # whose means are in their own units
             away = sign * (nodes - (known.mean() - mean) / scale)
             away[nodes == 0] = -np.inf  # there are no such edges
-            mean, scale = 0.0, 1.0
+            mean = 0.0
+            scale = 1.0
         most = np.argsort(-away, kind="stable")[:LISTED]
         # No node has what there is little of.
         most = most[(away[most] > away.max() / 2) & (sign > 0 or feature.form == "mean")]
-        n, where = graph.n_nodes, (tuple(most.tolist()), ())
+        n = graph.n_nodes
+        where = (tuple(most.tolist()), ())
         if feature.of == "edge":
             arcs = self._arcs(graph, feature)
             if feature.form == "missing":
@@ -408,8 +440,10 @@ class Profiles:
             ends = graph.source_of_arc[arcs], graph.adjacency.indices[arcs]
             is_at = np.isin(ends[0], most) | (np.isin(ends[1], most) & (not graph.directed))
             where = places(graph, "edge", arcs[is_at])
-        own, known = own * scale + mean, known * scale + mean
-        said, fact = feature_words(feature, own, known, n, self.words, self.others), feature.fact
+        own = own * scale + mean
+        known = known * scale + mean
+        said = feature_words(feature, own, known, n, self.words, self.others)
+        fact = feature.fact
         if feature.form == "count" and round(own * n) == self.graphs.n_edges_per_graph[i]:
             fact = "edges"  # all of them
         facts = Facts.of(feature.of, own, known)
@@ -429,7 +463,8 @@ class Profiles:
 
     def _parts(self, i: int, j: int) -> tuple[GraphBatch, np.ndarray, np.ndarray, np.ndarray]:
         """The graph, the colors of its parts of a kind, its reference, and a mask: edges once."""
-        graph, kind = self.graphs[i], self.columns[j].what
+        graph = self.graphs[i]
+        kind = self.columns[j].what
         keys = next(keys for name, keys, _ in self.properties.counts.parts(graph) if name == kind)
         once = np.ones(len(keys), dtype=bool)
         if self.properties.counts.about[kind][0] == "edge" and not graph.directed:
@@ -447,8 +482,10 @@ class Profiles:
 
     def _missing(self, i: int, j: int) -> Reason:
         """What nearly all known graphs have, the most common first."""
-        kind, properties = self.columns[j].what, self.properties
-        graph, n_graphs = self.graphs[i], properties.common[kind].n_graphs
+        kind = self.columns[j].what
+        properties = self.properties
+        graph = self.graphs[i]
+        n_graphs = properties.common[kind].n_graphs
         lacks = properties.lacking(graph, list(properties.counts.parts(graph)))
         index = np.flatnonzero(lacks[kind])
         index = index[np.argsort(-n_graphs[index], kind="stable")]
@@ -473,7 +510,8 @@ class Profiles:
         # Names of pairs end with a value of this graph only.
         are_pairs = self.properties.counts.about[kind][0] == "pair"
         n_known = self.model.n_training_graphs - (self.own[i] >= 0)
-        others, seen = f" other {self.words.graphs}", list[str]()
+        others = f" other {self.words.graphs}"
+        seen = list[str]()
         for name, n in n_of.items():
             base, here, who = name.partition(HERE) if are_pairs else (name, "", "")
             many = str(n) if seen else f"{n} of {n_known}"
@@ -483,7 +521,9 @@ class Profiles:
 
     def _new(self, i: int, j: int, stated: Set[str]) -> Reason:
         """What no known graph has; what other reasons have stated is not named again."""
-        kind, counts, words = self.columns[j].what, self.properties.counts, self.words
+        kind = self.columns[j].what
+        counts = self.properties.counts
+        words = self.words
         graph, keys, own, once = self._parts(i, j)
         index = np.flatnonzero(once & self.properties.new_parts(graph, kind, keys, own))
         if kind in counts.surroundings:  # in the words of the first table in which they are new
@@ -495,7 +535,8 @@ class Profiles:
             )
         texts, plain = (part_names(graph, kind, counts, x) for x in (self.words, PLAIN))
         element, category = counts.about[kind]
-        source, target = graph.source_of_arc, graph.adjacency.indices
+        source = graph.source_of_arc
+        target = graph.adjacency.indices
         is_told = np.array([f"odd edge {x}" in stated for x in range(len(target))], dtype=bool)
         if element == "edge":
             index = index[~is_told[index]]
@@ -508,7 +549,8 @@ class Profiles:
             for of in (texts, plain)
         )
         # Of one category with two values, the share of the other follows.
-        start, about = "never seen", (*names, category) if category else tuple(names)
+        start = "never seen"
+        about = (*names, category) if category else tuple(names)
         if kind in counts.surroundings:
             about = ("surroundings",)
         elif element == "node" and not category:
@@ -522,8 +564,10 @@ class Profiles:
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
                 start = f"{self._counted_edges(n, len(told))} never seen"
-            names, codes = list(dict.fromkeys(names)), list(dict.fromkeys(codes))
-        known, usual = self._known(i, j), ""
+            names = list(dict.fromkeys(names))
+            codes = list(dict.fromkeys(codes))
+        known = self._known(i, j)
+        usual = ""
         if self.strengths[i, j] < WEAKEST and known.any():
             n_others = f"{np.count_nonzero(known)} of {len(known)} {self.others}"
             usual = f"says little, as {n_others} each have such a thing that no other has"
@@ -538,7 +582,8 @@ class Profiles:
         return f"{self.words.counted(n, 'edge')}{kinds}"
 
     def _rare(self, i: int, j: int) -> Reason:
-        kind, counts = self.columns[j].what, self.properties.counts
+        kind = self.columns[j].what
+        counts = self.properties.counts
         graph, keys, own, once = self._parts(i, j)
         is_rare, n_graphs = self.properties.rare_parts(graph, kind, keys, own)
         texts, plain = (part_names(graph, kind, counts, x) for x in (self.words, PLAIN))
@@ -547,7 +592,8 @@ class Profiles:
         few = index[n_graphs[index] <= max(FEWEST * self.model.n_training_graphs, 1)]
         start, index = ("rare: ", few) if len(few) else ("unusual: ", index)
         n_of = {texts[x]: n_graphs[x] for x in index}
-        where, about = self._places(graph, kind, index), tuple(n_of)
+        where = self._places(graph, kind, index)
+        about = tuple(n_of)
         if counts.about[kind][0] == "edge":
             about = tuple(f"odd edge {x}" for x in index.tolist())
             if len(index) > 1:

@@ -128,10 +128,12 @@ def judge(
     elif own is None:
         scores = detector.score_samples(batch)
     else:
-        scores, anomalies = np.empty(len(batch)), np.flatnonzero(own < 0)
+        scores = np.empty(len(batch))
+        anomalies = np.flatnonzero(own < 0)
         if len(anomalies):
             scores[anomalies] = detector.model_.scores(batch[anomalies])
-    references, is_confirmed = np.full(len(batch), -1), np.zeros(len(batch), dtype=bool)
+    references = np.full(len(batch), -1)
+    is_confirmed = np.zeros(len(batch), dtype=bool)
     if own is not None:  # by a GraphKDEDetector
         references = own
         scores[own >= 0] = detector.calibration_scores_[own[own >= 0]]

@@ -47,7 +47,8 @@ class Tail:
         ndarray of shape (n_graphs,)
             0 where there is no number, or fewer than two known ones.
         """
-        known, n = self.known, len(self.known)
+        known = self.known
+        n = len(self.known)
         is_given = np.isfinite(values)
         if n < 2:
             return np.zeros(len(values))

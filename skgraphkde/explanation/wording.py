@@ -127,7 +127,9 @@ def feature_words(
     others : str
         What the known graphs are called.
     """
-    form, what, k = feature.form, feature.words, round(own * n)
+    form = feature.form
+    what = feature.words
+    k = round(own * n)
     number, usual = usually(own, known, percent=form in ("share", "missing"))
     n_have = np.count_nonzero(known > 0)
     have = f"{n_have} of {len(known)} {others} have"
@@ -139,7 +141,8 @@ def feature_words(
             value = f"{'no ' if verb == 'lack' else ''}{rest} ({k} of {words.counted(n, 'node')})"
             return f"never seen in {len(known)} {others}: {value}", ""
         if k == 1:  # others may have one, too, among more
-            verb, usual = ONE[verb], usual.partition(", ")[0]
+            verb = ONE[verb]
+            usual = usual.partition(", ")[0]
         return f"{k} of {words.counted(n, 'node')} ({number}) {verb} {rest}", usual
     if form == "missing":
         of = words.counted(n, feature.of) + feature.kind
@@ -220,7 +223,8 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts, words: Word
 
 def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
     """The steps of each pair with the same value of a category."""
-    vocabulary, i = counts.vocabulary, counts.same[kind]
+    vocabulary = counts.vocabulary
+    i = counts.same[kind]
     first, second = counts.ends(graph, kind)
     steps = vocabulary.steps_of_pairs(graph, first, second)
     pairs = zip(steps, shared_words(vocabulary, graph, i, first), strict=True)
@@ -240,7 +244,9 @@ def _edge_names(graph: GraphBatch, known: tuple, ends: list[str], words: Words) 
     codes = (
         np.zeros(graph.adjacency.nnz, dtype=int) if graph.edge_labels is None else graph.edge_labels
     )
-    categories, values, texts = graph.schema.edge_categories, graph.edge_label_names, []
+    categories = graph.schema.edge_categories
+    values = graph.edge_label_names
+    texts = []
     arcs = zip(codes, graph.source_of_arc, graph.adjacency.indices, strict=True)
     for code, u, v in arcs:
         text = edge_name(graph, code, ends[u], ends[v], words.edge)
@@ -270,9 +276,11 @@ def ways(
     found: list[str] = []
     at: dict[tuple[int, int], int] = {}  # the last nodes of these, and the categories of edges
     for arc in arcs.tolist():
-        u, v = int(graph.source_of_arc[arc]), int(graph.adjacency.indices[arc])
+        u = int(graph.source_of_arc[arc])
+        v = int(graph.adjacency.indices[arc])
         code = 0 if graph.edge_labels is None else int(graph.edge_labels[arc])
-        k, step = at.pop((u, code), -1), f" -> {ends[v]}"
+        k = at.pop((u, code), -1)
+        step = f" -> {ends[v]}"
         if k >= 0 and texts[arc].endswith(step):
             found[k] += step
         else:

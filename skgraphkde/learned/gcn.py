@@ -149,10 +149,12 @@ class FittedGCN(EncoderModule):
         generator: torch.Generator,
         n_relations: int = 0,
     ) -> None:
-        width, n_layers = specification.hidden_dim, specification.n_layers
+        width = specification.hidden_dim
+        n_layers = specification.n_layers
         out_dim = specification.out_dim or width
         super().__init__(specification, in_dim, out_dim, n_layers)
-        self.dropout, self.backend = specification.dropout, specification.backend
+        self.dropout = specification.dropout
+        self.backend = specification.backend
         self.last_relu = specification.last_relu
         self.scale_points = specification.scale_points
         self.register_buffer("scale", torch.ones(()))
@@ -269,11 +271,15 @@ def _column_moments(
     -------
     mean, variance : Tensor of shape (d,)
     """
-    n_nodes, total, squares = 0, torch.zeros(()), torch.zeros(())
+    n_nodes = 0
+    total = torch.zeros(())
+    squares = torch.zeros(())
     for H, counts in blocks:
-        weights, rows = torch.tensor(counts).to(H.device, torch.float64), H.double()
+        weights = torch.tensor(counts).to(H.device, torch.float64)
+        rows = H.double()
         n_nodes = n_nodes + counts.sum()
-        total, squares = total + weights @ rows, squares + weights @ rows**2
+        total = total + weights @ rows
+        squares = squares + weights @ rows**2
     mean = total / n_nodes
     return mean.to(H.dtype), (squares / n_nodes - mean**2).clamp_min(0).to(H.dtype)
 

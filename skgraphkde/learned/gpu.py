@@ -147,7 +147,8 @@ def squared_mmd(
         cross = kernel_means(P, Q, distance.gammas)
     else:
         cross = distance.cross(P, columns)
-    p, q = distance.norms(P), distance.norms(columns)
+    p = distance.norms(P)
+    q = distance.norms(columns)
     squared = (p[:, :, None] + q[:, None, :] - 2 * cross).amax(0)
     return squared if distance.correction else squared.clamp_min(0)
 
@@ -169,7 +170,8 @@ def kernel_means(
     """
     columns = P if Q is None else Q
     center = columns.points.detach().mean(0)  # reduces cancellation
-    x, y = P.points - center, columns.points - center
+    x = P.points - center
+    y = columns.points - center
     return _KernelMeans.apply(x, y, P.weights, columns.weights, gammas, Q is None)
 
 
@@ -276,7 +278,9 @@ class _Block(NamedTuple):
 
 
 def _blocks(x: torch.Tensor, W: sp.csr_array) -> list[_Block]:
-    blocks, by_point, width = [], W.tocsc(), WIDTHS[x.device.type]
+    blocks = []
+    by_point = W.tocsc()
+    width = WIDTHS[x.device.type]
     for start in range(0, len(x), width):
         points = slice(start, min(start + width, len(x)))
         weights = by_point[:, points].tocsr()
@@ -333,7 +337,8 @@ class _KernelMeans(torch.autograd.Function):
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
         """Gradients 2 (T' 1) x - 2 T' y and 2 (T 1) y - 2 T x with T_qp = dL / d|x_p - y_q|^2."""
         (x, y, scales), (rows, columns, symmetric, kept) = ctx.saved_tensors, ctx.constants
-        grad_x, grad_y = torch.zeros_like(x), torch.zeros_like(y)
+        grad_x = torch.zeros_like(x)
+        grad_y = torch.zeros_like(y)
         if not grad.any():
             return grad_x, grad_y, None, None, None, None
         grad = grad + grad.mT if symmetric else grad
@@ -352,7 +357,8 @@ class _KernelMeans(torch.autograd.Function):
                 T = K.mul_(of_pairs).sum(1)
                 if column is row:
                     T *= 0.5
-                x_p, y_q = x[row.points], y[column.points]
+                x_p = x[row.points]
+                y_q = y[column.points]
                 grad_x[row.points] += 2 * (T.sum(0)[:, None] * x_p - T.T @ y_q)
                 grad_y[column.points] += 2 * (T.sum(1)[:, None] * y_q - T @ x_p)
         return grad_x, grad_y, None, None, None, None
@@ -362,8 +368,10 @@ def _squared_distances(
     x: torch.Tensor, y: torch.Tensor, row: _Block, column: _Block
 ) -> torch.Tensor:
     """|y_q - x_p|^2 for the points p of a row and q of a column, exactly 0 for the same point."""
-    x, y = x[row.points], y[column.points]
-    x_norms, y_norms = (x * x).sum(1), (y * y).sum(1)[:, None]
+    x = x[row.points]
+    y = y[column.points]
+    x_norms = (x * x).sum(1)
+    y_norms = (y * y).sum(1)[:, None]
     D = torch.addmm(x_norms, y, x.T, alpha=-2).add_(y_norms)
     # Of near points, nothing but rounding is left: these are computed from the differences.
     q, p = torch.nonzero(RECOMPUTE_BELOW * (x_norms + y_norms) > D, as_tuple=True)

@@ -128,7 +128,8 @@ class EncoderModule(nn.Module, FittedEncoder):
 
     def points(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
         """Embed the nodes, and check the result of :meth:`forward`."""
-        Z, shape = self(flow, generator), (len(flow.colors), self.out_dim)
+        Z = self(flow, generator)
+        shape = (len(flow.colors), self.out_dim)
         if not isinstance(Z, torch.Tensor) or Z.shape != shape:
             raise TypeError(
                 f"{type(self).__name__}.forward must return a tensor of shape {shape}, and "

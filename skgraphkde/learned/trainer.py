@@ -117,7 +117,9 @@ class Trainer:
         options: Any,
         rng: np.random.RandomState,
     ) -> None:
-        self.graphs, self.options, self.rng = graphs, options, rng
+        self.graphs = graphs
+        self.options = options
+        self.rng = rng
         columns = ("loss", "validation_loss", "mixture_weights", "copies", "seconds")
         self.history: dict[str, list] = {name: [] for name in columns}
         self.best_state: dict[str, torch.Tensor] = {}
@@ -201,7 +203,8 @@ class Trainer:
     def _train_epoch(self, epoch: int) -> None:
         """Run an epoch and add it to the history; epoch 0 only computes the held-out loss."""
         start = time.perf_counter()
-        self.n_twins, self.n_copies = 0, 0
+        self.n_twins = 0
+        self.n_copies = 0
         loss = math.nan
         if epoch:
             loss = self._epoch() if self.learns_encoder else self._move_weights()
@@ -264,13 +267,15 @@ class Trainer:
 
     def _loss(self, index: np.ndarray, twins: GraphBatch) -> torch.Tensor:
         """Contrast of a mini-batch, whose graphs are the references."""
-        originals, n = self.graphs[index], len(index)
+        originals = self.graphs[index]
+        n = len(index)
         own = own_of_twins = None
         if self.options.leave_one_out:  # exclude the graph from its twins' references, too
             own = torch.eye(n, dtype=torch.bool, device=self.device)
             own_of_twins = own.tile(len(twins) // n, 1)
         embedded = self._embed(self._clouds(GraphBatch.concatenate([originals, twins])))
-        P, Q = [x[:n] for x in embedded], [x[n:] for x in embedded]
+        P = [x[:n] for x in embedded]
+        Q = [x[n:] for x in embedded]
         of_graphs = self._log_densities(originals, P, originals, P, own)
         of_twins = self._log_densities(twins, Q, originals, P, own_of_twins)
         is_copy = find_copies(originals, twins, self.encoder.n_layers)

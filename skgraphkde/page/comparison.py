@@ -21,7 +21,8 @@ from skgraphkde.explanation.results import Judgement, judge
 
 # Graphs are about as large if one has at most so many times as many nodes as the other, and of the
 # same size at so many times.
-SIZE, SAME_SIZE = 1.5, 1.1
+SIZE = 1.5
+SAME_SIZE = 1.1
 # Share of the references with the lowest scores: these are not shown as usual ones.
 ODDEST = 0.1
 # At least this share of the references has what is called missing in a graph without it.
@@ -79,7 +80,8 @@ class UsualGraphs:
         names = model.references.schema.graph_categories
         # Shape (n_references, n_categories).
         self.kinds = np.array([[x[name] for name in names] for x in self.data], dtype=object)
-        vocabulary, n = model.categories.vocabulary, len(model.references)
+        vocabulary = model.categories.vocabulary
+        n = len(model.references)
         self.category = vocabulary.named if vocabulary.names else None
         self.counts = self._counts(model.references)
         having = Counter(x for counts in self.counts for x in counts)
@@ -143,7 +145,8 @@ class UsualGraphs:
             What reasons name, in lines; numbers of nodes and edges that are not in it, and edges
             between nodes of two kinds that are there, are not shown, nor is what both have.
         """
-        other, words = self.model.references[reference], graph.schema.words
+        other = self.model.references[reference]
+        words = graph.schema.words
         found: list[tuple[int, Difference]] = []  # with the places where reasons name them, or -1
         for part, noun in (("node", words.nodes), ("edge", words.edges)):
             n, n_of_other = (int(getattr(x, f"n_{part}s_per_graph")[0]) for x in (graph, other))
@@ -167,11 +170,13 @@ class UsualGraphs:
         for thing in sorted(
             differ, key=lambda x: -abs(counts[x] - others[x]) / (counts[x] + others[x]) ** 0.5
         ):
-            place, text = place_in(named, thing.text.removesuffix(f" ({words.edges})")), thing.text
+            place = place_in(named, thing.text.removesuffix(f" ({words.edges})"))
+            text = thing.text
             if place < 0 and thing.ends and not all(counts[Thing(x)] for x in thing.ends):
                 continue
             if not counts[thing] and thing in self.common:
-                place, text = place if place >= 0 else len(named), f"{text} (most have it)"
+                place = place if place >= 0 else len(named)
+                text = f"{text} (most have it)"
             if place >= 0 or not thing.ends:
                 found.append((place, Difference(text, str(counts[thing]), str(others[thing]))))
         found.sort(key=lambda x: x[0] if x[0] >= 0 else np.inf)
@@ -179,7 +184,8 @@ class UsualGraphs:
 
     def _counts(self, graphs: GraphBatch) -> list[Counter[Thing]]:
         """For each graph, its nodes and edges of each category, and its edges between two kinds."""
-        found, words = [Counter[Thing]() for _ in range(len(graphs))], graphs.schema.words
+        found = [Counter[Thing]() for _ in range(len(graphs))]
+        words = graphs.schema.words
         once = graphs.directed | (graphs.source_of_arc < graphs.adjacency.indices)
         for part, noun, rows in (("node", "", slice(None)), ("edge", f" ({words.edges})", once)):
             labels = graphs.data(part).labels
@@ -190,7 +196,8 @@ class UsualGraphs:
                         if texts[code]:
                             found[graph][Thing(texts[code] + noun)] += n
         if graphs.labels is not None:
-            texts_of, labels = self._texts(graphs, "node"), np.asarray(graphs.labels)
+            texts_of = self._texts(graphs, "node")
+            labels = np.asarray(graphs.labels)
             kinds = texts_of.get(self.category or "label") or next(iter(texts_of.values()))
             codes = np.zeros(len(once)) if graphs.edge_labels is None else graphs.edge_labels
             ends = labels[graphs.source_of_arc], labels[graphs.adjacency.indices]

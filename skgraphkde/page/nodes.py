@@ -23,7 +23,8 @@ SURPRISED = -np.log(0.1)
 # that are white.
 FULL = 3
 # Number of references in a sample, and the quantile of their shares that colors are scaled by.
-SAMPLE, USUAL = 20, 0.9
+SAMPLE = 20
+USUAL = 0.9
 
 
 class Colors(NamedTuple):
@@ -63,7 +64,8 @@ def colors_of(
     if not isinstance(detector, GraphKDEDetector):
         return Colors()
     model = detector.model_
-    novelty, largest = model.first(Novelty), judged.surprises[judged.view]
+    novelty = model.first(Novelty)
+    largest = judged.surprises[judged.view]
     others = np.delete(judged.surprises, model.densities)
     if novelty is None or largest >= SURPRISED or max(others, default=0.0) <= largest:
         with contextlib.suppress(ValueError):  # this distance is not a sum over nodes

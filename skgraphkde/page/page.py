@@ -142,7 +142,9 @@ class Page:
             is_kde = isinstance(detector, GraphKDEDetector)
             n_known = len(detector.model_.references) if is_kde else 0
             known_names = checked_names(known_names, n_known, of="references", what="known_names")
-        self.detector, self.alpha, self.known_names = detector, alpha, known_names
+        self.detector = detector
+        self.alpha = alpha
+        self.known_names = known_names
         self.listed: list[Row] = []
         self.drawn: list[Drawn] = []
         self.groups: list[GroupInWords] = []
@@ -182,8 +184,10 @@ class Page:
             with during(begin, 1.0):
                 of_listed = judge_some(self.detector, batch, listed, node_names=ids, own=own)
             judged = [of_listed.get(i, x) for i, x in enumerate(judged)]
-        n_nodes, n_edges = batch.n_nodes_per_graph.tolist(), batch.n_edges_per_graph.tolist()
-        data, texts = data_of(batch), [shown(str(name), LONGEST) for name in names]
+        n_nodes = batch.n_nodes_per_graph.tolist()
+        n_edges = batch.n_edges_per_graph.tolist()
+        data = data_of(batch)
+        texts = [shown(str(name), LONGEST) for name in names]
         starts = {text[: max(text.rfind("/"), text.rfind("#")) + 1] for text in texts}
         start = starts.pop() if len(starts) == 1 else ""
         self.listed = [

@@ -16,7 +16,8 @@ from skgraphkde.page.nodes import Colors
 from skgraphkde.plots import draw_molecule, is_molecule, plot_graph, plot_scores, shades
 
 # Width and height of pictures, in inches.
-SCORES, GRAPH = (5.5, 3.0), (4.0, 4.0)
+SCORES = (5.5, 3.0)
+GRAPH = (4.0, 4.0)
 # The same of a molecule, in pixels.
 MOLECULE = 400, 400
 

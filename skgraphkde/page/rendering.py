@@ -55,11 +55,13 @@ FLAGGED_BY_FENCE = (0.02, 0.05)
 # The outer fence of a box plot is so many interquartile ranges below the first quartile (Tukey).
 OUTER = 3.0
 # A graph that has risen is among so many, and so many are named at the top of the page.
-HIGH, RISEN = 25, 5
+HIGH = 25
+RISEN = 5
 # Ignored attributes that are named, at most.
 MOST_NAMES = 20
 # Characters of a name or a reason in the table, and of a name anywhere.
-BRIEF, LONGEST = 160, 1_000
+BRIEF = 160
+LONGEST = 1_000
 # Characters of the name of a node that stands in its circle, at most.
 LONGEST_IN_CIRCLE = 3
 # Scores of these sizes are written without an exponent.
@@ -69,7 +71,8 @@ CLOSE = 1e-6
 # A text that spreadsheets would run, and no number; also with what keeps them from it before it.
 FORMULA = re.compile(r"^'*([=@]|[+-](?![0-9.,]+(e[+-]?[0-9]+)?%?$))")
 # An arrow and short words around it, which stay on one line; an arrow alone; where a line may end.
-WAY, ARROW = re.compile(r"((?:\S{1,20} )?(?:->|-) \S{1,20})"), re.compile("(->)")
+WAY = re.compile(r"((?:\S{1,20} )?(?:->|-) \S{1,20})")
+ARROW = re.compile("(->)")
 BREAK = re.compile("(?<=[=_])")
 # A number, or a range, that a text begins with.
 COUNT = re.compile(r"^[\d.]+( to [\d.]+)? ")
@@ -209,7 +212,8 @@ def render(
             detector, {x.number: x for x in rows}, drawn, known_names, usual
         )
     words = detector.schema_.words
-    scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
+    scores = np.array([row.judged.score for row in graphs])
+    offset = float(detector.offset_)
     predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
     drawings["scores"] = pictures.distribution(scores, offset, predicted, words.graphs)
     library = _library()
@@ -291,13 +295,15 @@ def _in_spans(
 def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:
     """How many graphs stand out, how many usual ones would, and how many are selected."""
     least = 1 / (len(detector.calibration_scores_) + 1)
-    rates, contamination = FLAGGED_BY_FENCE, detector.calibration_.contamination
+    rates = FLAGGED_BY_FENCE
+    contamination = detector.calibration_.contamination
     if contamination is not None:
         rates = (max(contamination, least),) * 2
     unknown = [row for row in rows if not row.given]
     found = [row for row in unknown if row.judged.is_anomaly]
     first, third = np.quantile([row.judged.score for row in rows], (0.25, 0.75))
-    n, lowest = len(unknown), first - OUTER * (third - first)
+    n = len(unknown)
+    lowest = first - OUTER * (third - first)
     far = {row.number for row in found if row.judged.score < lowest}
     return {
         "chance": (math.floor(rates[0] * n), math.ceil(rates[1] * n - 1e-9)),
@@ -384,9 +390,11 @@ def _score_format(scores: np.ndarray, offset: float) -> str:
     """The format of all scores, in which they look unlike the threshold, but for one that is it."""
     others = scores[(scores < offset) | ~np.isclose(scores, offset, rtol=CLOSE, atol=0)].tolist()
     size = max(abs(offset), float(np.median(np.abs(scores))))
-    kind, least = "e", 2
+    kind = "e"
+    least = 2
     if FIXED[0] <= size < FIXED[1]:
-        kind, least = "f", max(2 - math.floor(math.log10(size)), 0)
+        kind = "f"
+        least = max(2 - math.floor(math.log10(size)), 0)
     formats = [f"z.{n}{kind}" for n in range(least, 17)]
     looks_unlike = (x for x in formats if format(offset, x) not in [format(y, x) for y in others])
     return next(looks_unlike, formats[-1])
@@ -413,7 +421,8 @@ def _entries(rows: list[Row], groups: Sequence[GroupInWords]) -> tuple[list[Any]
     Small groups are those of which no graph is flagged, in the order of `groups`. Graphs that
     people have judged are in neither.
     """
-    row_of, found = {row.number: row for row in rows}, list[GroupRow]()
+    row_of = {row.number: row for row in rows}
+    found = list[GroupRow]()
     for number, group in enumerate(groups, 1):
         members = [row_of[i] for i in group.members.tolist() if not row_of[i].given]
         if len(members) > 1:
@@ -444,9 +453,11 @@ def _details(
         }
         known_names = known_names or usual.model.references.names
     share = functools.cache(lambda view: usual_share(detector, view))
-    details, drawings = {}, dict[str, str]()
+    details = {}
+    drawings = dict[str, str]()
     for number, graph, ids in progress(drawn):
-        row, names = rows[number], list(range(graph.n_nodes) if ids is None else ids)
+        row = rows[number]
+        names = list(range(graph.n_nodes) if ids is None else ids)
         reasons = row.judged.told
         colors = colors_of(detector, graph, row.judged, share)
         concerned = nodes_of(reasons)
@@ -486,7 +497,8 @@ def _called(
     graph: GraphBatch, names: Mapping[int, str], said: str, category: str | None
 ) -> dict[int, str]:
     """Some nodes by their names, which may be "", and the categories that reasons say."""
-    kinds, called = node_kinds(graph, category), dict[int, str]()
+    kinds = node_kinds(graph, category)
+    called = dict[int, str]()
     by_category = graph.values_by_category("node") if kinds else {}
     for node, name in names.items():
         texts = [category_text(of, x[graph.labels[node]]) for of, x in by_category.items()]

@@ -280,7 +280,10 @@ class Elements:
         labels: dict[str, tuple[str, ...]],
         kept: np.ndarray | None = None,
     ) -> None:
-        self.graphs, self.part, self.schema, self.labels = graphs, part, schema, labels
+        self.graphs = graphs
+        self.part = part
+        self.schema = schema
+        self.labels = labels
         self.ptr = offsets([graph.size(part) for graph in graphs])
         self.kept = np.arange(self.ptr[-1]) if kept is None else kept
         # The position in `graphs` of the graph of each element.
@@ -318,9 +321,11 @@ class Elements:
             If a graph does not have one value per element, or, unless ``missing="indicate"``, a
             value is None.
         """
-        is_required, remedy = True, "a weight cannot be missing"
+        is_required = True
+        remedy = "a weight cannot be missing"
         if given is None:
-            is_required, remedy = self.schema.missing == "error", REMEDY
+            is_required = self.schema.missing == "error"
+            remedy = REMEDY
             given = [getattr(graph, self.part).get(name) for graph in self.graphs]
         parts: list[Any] = []
         for graph, x in zip(self.graphs, given, strict=True):
@@ -346,7 +351,8 @@ class Elements:
             self._check_labels(graph, name, given.columns)
         values = plain(given)
         if hasattr(given, "to_numpy") and hasattr(given, "index"):
-            rows, ids = list(given.index), list(graph.ids(self.part))
+            rows = list(given.index)
+            ids = list(graph.ids(self.part))
             # An index or ids that only count, 0, 1, ..., say nothing of the other.
             counts = list(range(len(rows)))
             is_silent = counts in (rows, ids) and set(rows) != set(ids)
@@ -383,7 +389,8 @@ class Elements:
                 )
         found = [values.get(item) for item in ids]
         for k, item in enumerate(ids) if has_two_ids else ():
-            there, back = found[k], values.get(item[::-1])
+            there = found[k]
+            back = values.get(item[::-1])
             if is_missing(there):
                 found[k] = back
             elif not (is_missing(back) or np.array_equal(plain(there), plain(back))):
@@ -413,8 +420,10 @@ class Elements:
         """The error that values are missing, in a whole graph or in a part of it."""
         is_none = np.array([value is None for value in values])
         i = self.owner[is_none.argmax()]
-        graph, of_graph = self.graphs[i], self.owner == i
-        n, n_lacking = of_graph.sum(), (is_none & of_graph).sum()
+        graph = self.graphs[i]
+        of_graph = self.owner == i
+        n = of_graph.sum()
+        n_lacking = (is_none & of_graph).sum()
         if n_lacking < n:
             ids = graph.ids(self.part)
             lacking = listed_ids([ids[k] for k in self.kept[is_none & of_graph] - self.ptr[i]])
@@ -445,7 +454,8 @@ class Elements:
         values = values.tolist() if isinstance(values, np.ndarray) else values
         if set(map(type, values)) <= {str, int, bool}:
             return values
-        rows, width = None, length(next((plain(x) for x in values if x is not None), None))
+        rows = None
+        width = length(next((plain(x) for x in values if x is not None), None))
         if width:  # vectors
             missing = [np.nan] * width
             rows = _rows_at_once([missing if x is None else plain(x) for x in values])
@@ -590,10 +600,12 @@ def _data(
 ) -> tuple[Data, dict[str, Any]]:
     """The data of nodes, edges, or graphs, and what was read, by the fields of FittedSchema."""
     of_categories, of_numbers = KINDS_OF[elements.part]
-    codes, vocabulary = None, tuple[Hashable, ...]()
+    codes = None
+    vocabulary = tuple[Hashable, ...]()
     columns = {name: elements.categories(name) for name in names[of_categories]}
     known_widths = {} if known is None else dict(getattr(known, of_numbers))
-    numbers, widths = [], []
+    numbers = []
+    widths = []
     for name in names[of_numbers]:
         rows = elements.numbers(name, known_widths.get(name, 0))
         is_named = name in elements.schema.named(of_numbers)
@@ -737,7 +749,8 @@ def build_arcs(
         once = np.flatnonzero(is_directed[owner] | (u < v) | (back < 0))
         owner, u, v, weights, edge = (x[once] for x in (owner, u, v, weights, edge))
     both = (~is_directed[owner]).nonzero()[0]
-    source, target = np.concatenate([u, v[both]]), np.concatenate([v, u[both]])
+    source = np.concatenate([u, v[both]])
+    target = np.concatenate([v, u[both]])
     order = np.lexsort((target, source))  # stable: parallel edges keep their order
     indptr = offsets(np.bincount(source, minlength=n_nodes))
     weights, edge = (np.concatenate([x, x[both]])[order] for x in (weights, edge))

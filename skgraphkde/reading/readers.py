@@ -201,7 +201,8 @@ def _check_sequence(graphs: Any) -> None:
         raise TypeError(
             f"{got} a table: write read_tables(edges, nodes, graphs), which makes graphs of tables"
         )
-    dtype, n_dimensions = getattr(graphs, "dtype", None), getattr(graphs, "ndim", 1)
+    dtype = getattr(graphs, "dtype", None)
+    n_dimensions = getattr(graphs, "ndim", 1)
     is_column = n_dimensions == 1 and getattr(dtype, "kind", "") in ("O", "U")  # objects, or texts
     if sp.issparse(graphs) or (dtype is not None and not is_column and n_dimensions != 3):
         raise TypeError(

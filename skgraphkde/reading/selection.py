@@ -42,14 +42,17 @@ from skgraphkde.reading.formats.common import is_missing
 
 # An identifier has at least so many values, and less than this share of the nodes have one that
 # another graph has, too. Below the third number new graphs look odd, though it is none.
-LEAST_VALUES, SHARED, OFTEN_SHARED = 10, 0.5, 0.8
+LEAST_VALUES = 10
+SHARED = 0.5
+OFTEN_SHARED = 0.8
 # Graphs lack an attribute by chance if the training graphs make this more likely.
 BY_CHANCE = 0.01
 # A column has a larger number; products of smaller ones underflow.
 SMALLEST = 1e-100
 # Words in names of running numbers, and of times, in seconds since 1970 or parts of them.
 NUMBERING = {"id", "ids", "index", "key", "nr", "no", "number", "lfd"}
-CLOCKS, LEAST_TIME = {"time", "timestamp", "date", "datetime", "ts", "nano", "at"}, 1e8
+CLOCKS = {"time", "timestamp", "date", "datetime", "ts", "nano", "at"}
+LEAST_TIME = 1e8
 TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:.*)?|\d{1,2}([./])\d{1,2}\2(\d{4}|\d\d)([ ,].*)?")
 # Numbers that are text for their decimal comma, blanks, or signs of currencies and units.
 MARKED = re.compile(
@@ -144,7 +147,9 @@ def _select(
 
 def _without_repeated_arcs(batch: GraphBatch) -> GraphBatch:
     """Join parallel edges that agree in all data that is left; weights that were read are added."""
-    adjacency, source, data = batch.adjacency, batch.source_of_arc, batch.data("edge")
+    adjacency = batch.adjacency
+    source = batch.source_of_arc
+    data = batch.data("edge")
     codes = row_codes(adjacency.nnz, data.labels, data.numbers)
     first, group = group_rows(source, adjacency.indices, codes)
     if len(first) == adjacency.nnz:
@@ -277,7 +282,8 @@ def _n_graphs_with(batch: GraphBatch) -> dict[tuple[str, str], int]:
 def _number_columns(batch: GraphBatch) -> Iterator[tuple[str, str, np.ndarray]]:
     """The part, the name and the values of each column of numbers."""
     for part in PARTS:
-        numbers, names = batch.data(part).numbers, getattr(batch.schema, f"{part}_columns")
+        numbers = batch.data(part).numbers
+        names = getattr(batch.schema, f"{part}_columns")
         if numbers is not None:
             yield from ((part, x, values) for x, values in zip(names, numbers.T, strict=True))
 
@@ -311,7 +317,8 @@ def drop_id_columns(
     names = {kind: batch.schema.names(kind) for kind in KINDS}
     ignored = []
     for part in PARTS:
-        kind, owner = f"{part}_categories", batch.owner(part)
+        kind = f"{part}_categories"
+        owner = batch.owner(part)
         some = np.isin(owner, np.arange(len(batch)) if counted is None else counted)
         named = () if schema is None else schema.named(kind)
         for name in names[kind]:

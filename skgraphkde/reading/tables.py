@@ -19,7 +19,8 @@ from skgraphkde.reading.formats.networkx import simplified
 __all__ = ["read_tables"]
 
 # A column has numbers if so many differ, and so many are there for each cell that is none.
-DISTINCT, FOR_EACH = 10, 10
+DISTINCT = 10
+FOR_EACH = 10
 # When the rows of each table are read, in shares of the time that reading the graphs takes.
 SHARES = {"graphs": (0.0, 0.05), "nodes": (0.05, 0.25), "edges": (0.25, 0.5)}
 

@@ -19,7 +19,8 @@ from skgraphkde.core.distances.measures import DiscreteMeasures
 from skgraphkde.core.graphs.arrays import frozen
 
 # Number of kernel values, or of random features, in a block, and its largest number of rows.
-BLOCK, TILE = 2**16, 2**8
+BLOCK = 2**16
+TILE = 2**8
 # Squared distances below this share of the squared norms are computed from the differences.
 RECOMPUTE_BELOW = 1e-3
 # Largest number of orthogonal directions in a block: a block of d directions takes d^3 operations.
@@ -48,7 +49,8 @@ def kernel_means(
     center, y, y_norms = columns.centered
     x = P.points - center
     x_norms = np.einsum("pk,pk->p", x, x)
-    W, V = _csr(P.weights, x.dtype), _csr(columns.weights, x.dtype)
+    W = _csr(P.weights, x.dtype)
+    V = _csr(columns.weights, x.dtype)
     out = np.zeros((len(gammas), len(P), len(columns)), x.dtype)
     height = min(TILE, len(x), max(1, int(memory_limit() // out[:, 0].nbytes)))
     width = BLOCK // height
@@ -125,7 +127,8 @@ def finish_distances(D, y, x, y_norms, x_norms):
     y_norms, x_norms : ndarray of shape (n_y,) and (n_x,)
         Squared norms of the points.
     """
-    two, close = D.dtype.type(2), D.dtype.type(RECOMPUTE_BELOW)
+    two = D.dtype.type(2)
+    close = D.dtype.type(RECOMPUTE_BELOW)
     for q in range(D.shape[0]):
         n_close = 0
         for p in range(D.shape[1]):
@@ -203,7 +206,8 @@ def draw_frequencies(d: int, n_components: int, seed: int = 0) -> np.ndarray:
     -------
     ndarray of shape (d, n_components // 2)
     """
-    rng, n_frequencies = np.random.RandomState(seed), n_components // 2
+    rng = np.random.RandomState(seed)
+    n_frequencies = n_components // 2
     n_directions = d if d <= MOST_DIRECTIONS else min(n_frequencies, MOST_DIRECTIONS)
     blocks = []
     for _ in range(math.ceil(n_frequencies / n_directions)):
@@ -234,7 +238,8 @@ def feature_means(
     ValueError
         If an angle may be too large for significant digits, or NaN.
     """
-    x, n_frequencies = P.points, frequencies.shape[1]
+    x = P.points
+    n_frequencies = frequencies.shape[1]
     longest = math.sqrt(np.einsum("pk,pk->p", x, x).max())
     largest = longest * np.linalg.norm(frequencies, axis=0).max() * math.sqrt(2 * max(gammas))
     if not largest <= LARGEST_ANGLE:

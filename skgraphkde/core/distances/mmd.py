@@ -192,7 +192,8 @@ class FittedMMD(FittedDistance):
     @property
     def name(self) -> str:
         """Name of the distance: the range of the gammas, and the share of bias removed."""
-        low, high = min(self.gammas), max(self.gammas)
+        low = min(self.gammas)
+        high = max(self.gammas)
         gammas = f"{low:g}" if low == high else f"{low:g} to {high:g}"
         removed = {0.0: "biased", 1.0: "unbiased"}.get(
             self.correction, f"{self.correction:.0%} of the bias removed"
@@ -276,7 +277,8 @@ class FittedMMD(FittedDistance):
         nearest : ndarray of shape (len(sample),)
         squared : ndarray of shape (len(P), len(P)), or None
         """
-        P, adapted = self.embed(P), self
+        P = self.embed(P)
+        adapted = self
         if self.adaptive:
             adapted = replace(self, correction=self._independence(P, sample))
         return super(FittedMMD, adapted).adapted(P, sample)
@@ -295,7 +297,8 @@ class FittedMMD(FittedDistance):
         for rows in biased._parts(sample, len(P)):
             some = P if len(rows) == len(P) else P[rows]  # all pairs at half the cost
             cross = biased.cross(some, P)
-            squared, each = biased._combined(some, P, cross), np.arange(len(rows))
+            squared = biased._combined(some, P, cross)
+            each = np.arange(len(rows))
             squared[each, rows] = np.inf
             neighbor = squared.argmin(axis=1)
             squared = unbiased._combined(some, P, cross)
@@ -325,8 +328,11 @@ class FittedMMD(FittedDistance):
             Of one node at each of the graph's points. Over all nodes they sum to the squared
             distances.
         """
-        nodes, graph, Q = self.embed(P.of_points()), self.embed(P), self.embed(Q)
-        n, weights = P.sizes[0], P.weights.toarray()[0]
+        nodes = self.embed(P.of_points())
+        graph = self.embed(P)
+        Q = self.embed(Q)
+        n = P.sizes[0]
+        weights = P.weights.toarray()[0]
         to_self = corrected(self.cross(nodes, graph), n, self.correction)  # (n_gammas, n_points, 1)
         to_references = self.cross(nodes, Q)  # (n_gammas, n_points, k)
         reference_part = self.norms(Q) - weights @ to_references  # (n_gammas, k)

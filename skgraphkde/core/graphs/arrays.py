@@ -137,9 +137,11 @@ def take_blocks(
         Where its rows, and its entries, were in `matrix`.
     """
     indptr = matrix.indptr
-    rows, entries = ranges(start, stop), ranges(indptr[start], indptr[stop])
+    rows = ranges(start, stop)
+    entries = ranges(indptr[start], indptr[stop])
     shift = (offsets(stop - start)[:-1] - start).repeat(indptr[stop] - indptr[start])
-    columns, n = matrix.indices[entries] + shift, len(rows)
+    columns = matrix.indices[entries] + shift
+    n = len(rows)
     csr = matrix.data[entries], columns, offsets(np.diff(indptr)[rows])
     return sp.csr_array(csr, shape=(n, n)), rows, entries
 
@@ -162,7 +164,8 @@ def frozen(array: Any, dtype: Any = None) -> Any:
 
 def held_by(objects: Iterable[Any]) -> Iterator[Any]:
     """Generate some objects and all that they hold, each once; not what arrays hold."""
-    found, seen = list(objects), set[int]()
+    found = list(objects)
+    seen = set[int]()
     while found:
         x = found.pop()
         if id(x) in seen or isinstance(x, type):
@@ -211,7 +214,8 @@ def columns_by_name(
     widths : iterable of (str, int)
         The names of the attributes, each with its number of columns.
     """
-    columns, first = {}, 0
+    columns = {}
+    first = 0
     for name, width in widths:
         columns[name] = np.asarray(numbers)[:, first : first + width]
         first += width

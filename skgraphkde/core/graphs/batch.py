@@ -159,7 +159,8 @@ class GraphBatch:
         self.graph_attributes = frozen(graph_attributes, np.float64)
         self.schema = self._default_schema() if schema is None else schema
         self.directed = self.schema.directed
-        self.n_graphs, self.n_nodes = len(self.node_ptr) - 1, int(self.node_ptr[-1])
+        self.n_graphs = len(self.node_ptr) - 1
+        self.n_nodes = int(self.node_ptr[-1])
         self.n_nodes_per_graph = frozen(np.diff(self.node_ptr))
         self._once: dict[tuple, Any] = {}
         if isinstance(names, str):  # as __reduce__ writes them
@@ -333,7 +334,8 @@ class GraphBatch:
         if isinstance(key, slice) and key.indices(self.n_graphs) == (0, self.n_graphs, 1):
             return self  # which is immutable
         index = np.atleast_1d(np.arange(self.n_graphs)[key])
-        start, stop = self.node_ptr[index], self.node_ptr[index + 1]
+        start = self.node_ptr[index]
+        stop = self.node_ptr[index + 1]
         adjacency, nodes, arcs = take_blocks(self.adjacency, start, stop)
         return GraphBatch(
             offsets(stop - start),
@@ -417,7 +419,8 @@ class GraphBatch:
             any weight of the batch differs from 1.
         """
         adjacency = self.adjacency.tocoo()
-        row, column = adjacency.row, adjacency.col
+        row = adjacency.row
+        column = adjacency.col
         arcs = np.flatnonzero(self.directed | (row < column))
         has_parallel = self.simple is not self.adjacency
         kind = {
@@ -449,7 +452,8 @@ class GraphBatch:
 
 
 def _values_by_category(batch: GraphBatch, part: str) -> dict[str, tuple[Hashable, ...]]:
-    categories, labels = batch.schema.names(f"{part}_categories"), batch.data(part).names
+    categories = batch.schema.names(f"{part}_categories")
+    labels = batch.data(part).names
     if len(categories) == 1:
         return {categories[0]: labels}
     return {name: tuple(map(itemgetter(i), labels)) for i, name in enumerate(categories)}
@@ -502,7 +506,8 @@ def is_spatial(batch: GraphBatch) -> np.ndarray:
     -------
     ndarray of shape (n_attributes,), bool
     """
-    values, edges = np.asarray(batch.attributes), batch.underlying.tocoo()
+    values = np.asarray(batch.attributes)
+    edges = batch.underlying.tocoo()
     if not edges.nnz or batch.schema.is_explicit_feature.all():
         return np.zeros(values.shape[1], dtype=bool)
     if batch.schema.missing != "error":

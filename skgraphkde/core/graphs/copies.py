@@ -35,7 +35,8 @@ WALK_UNIT = np.pi * 1e-10
 # Numbers were rounded if they differ by no more, in units of a typical deviation, and so many times
 # more from the numbers of all other graphs. Among points on a line, the first neighbor is so much
 # nearer than the next one by chance once in a hundred.
-ROUNDED, APART = 2e-2, 50
+ROUNDED = 2e-2
+APART = 50
 # A graph may be there with numbers rounded in fewer ways.
 N_NEIGHBORS = 8
 # Numbers are far from 0 if their median is so many times as large as their deviation from it.
@@ -43,7 +44,9 @@ FAR_FROM_0 = 1e3
 # Copies exceed chance if graphs come k + 1 times as seldom as they do with less than this
 # probability, for k = 2 and for larger k, numbers of graphs being 1.5 standard errors too large or
 # too small. If all graphs are equally common, that is so by chance in one list of a hundred.
-LEVEL, LEVEL_BEYOND, ERRORS = 0.05, 1e-3, 1.5
+LEVEL = 0.05
+LEVEL_BEYOND = 1e-3
+ERRORS = 1.5
 # Graphs are given again if by chance so many would be known with less than this probability.
 LEVEL_KNOWN = 1e-3
 
@@ -107,7 +110,8 @@ def _data_of_nodes(
     batch: GraphBatch, of_walks: np.ndarray | int = 0
 ) -> tuple[np.ndarray, list[Messages]]:
     """Colors of nodes by their data and their walks, and along what refinement passes them."""
-    A, arcs = batch.adjacency, None
+    A = batch.adjacency
+    arcs = None
     colors = hash64(hash_data(batch.n_nodes, batch.labels, batch.attributes) + of_walks)
     if batch.edge_labels is not None or batch.edge_attributes is not None or (A.data != 1).any():
         weights = A.data[:, np.newaxis]
@@ -228,7 +232,8 @@ def kinds_but_for_rounding(graphs: GraphBatch) -> np.ndarray:
     cluster, width = _clusters(some)
     near = np.flatnonzero(np.bincount(cluster)[cluster] > 1)
     if len(near):
-        some, cluster = some[near], cluster[near]
+        some = some[near]
+        cluster = cluster[near]
         changes = {}
         for part, prefix in PARTS.items():
             numbers = some.data(part).numbers
@@ -241,7 +246,8 @@ def kinds_but_for_rounding(graphs: GraphBatch) -> np.ndarray:
 
 def _with_numbers_in_units(graphs: GraphBatch) -> GraphBatch:
     """Graphs with numbers in units of typical deviations, and weights as a number of edges."""
-    A, changes = graphs.adjacency, {}
+    A = graphs.adjacency
+    changes = {}
     for part, prefix in PARTS.items():
         numbers = graphs.data(part).numbers
         if part == "edge" and (A.data != 1).any():
@@ -272,20 +278,25 @@ def _in_units(numbers: np.ndarray) -> np.ndarray:
 
 def _clusters(graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
     """The cluster of each graph, and the largest distance between neighbors in each one."""
-    n, missing, tables = len(graphs), {}, []
+    n = len(graphs)
+    missing = {}
+    tables = []
     sums, counts = np.zeros((2, n))
     for part, prefix in PARTS.items():
-        numbers, owner = graphs.data(part).numbers, graphs.owner(part)
+        numbers = graphs.data(part).numbers
+        owner = graphs.owner(part)
         if numbers is None:
             continue
         missing[f"{prefix}attributes"] = np.isnan(numbers)
         orders = [np.lexsort((column, owner)) for column in numbers.T]
         columns = [column[order] for column, order in zip(numbers.T, orders, strict=True)]
-        table, n_rows = np.nan_to_num(np.column_stack(columns)), np.bincount(owner, minlength=n)
+        table = np.nan_to_num(np.column_stack(columns))
+        n_rows = np.bincount(owner, minlength=n)
         tables.append((table, offsets(n_rows)))
         sums += np.bincount(owner, table.sum(axis=1), n)
         counts += n_rows * table.shape[1]
-    pairs, distances = [np.zeros((2, 0), dtype=np.intp)], [np.zeros(0)]
+    pairs = [np.zeros((2, 0), dtype=np.intp)]
+    distances = [np.zeros(0)]
     if tables:
         structure = _hash_graphs(graphs.replace(**missing, schema=graphs.schema), FEW_ROUNDS)
         for alike in _with_near_values(structure, sums / np.maximum(counts, 1)):
@@ -304,7 +315,8 @@ def _clusters(graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
 def _with_near_values(groups: np.ndarray, values: np.ndarray) -> Iterable[np.ndarray]:
     """The indices of each group in which two values, of graphs their means, are near each other."""
     order = np.lexsort((values, groups))
-    is_same, is_near = np.diff(groups[order]) == 0, np.diff(values[order]) < ROUNDED
+    is_same = np.diff(groups[order]) == 0
+    is_near = np.diff(values[order]) < ROUNDED
     some = np.flatnonzero(np.isin(groups, groups[order[1:][is_same & is_near]]))
     return (
         some[members] for members in pd.Series(groups[some]).groupby(groups[some]).indices.values()
@@ -313,7 +325,8 @@ def _with_near_values(groups: np.ndarray, values: np.ndarray) -> Iterable[np.nda
 
 def _neighbors(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pairs of points that are near each other and far from all others, and their distances."""
-    tree, k = cKDTree(points), min(len(points), N_NEIGHBORS + 1)
+    tree = cKDTree(points)
+    k = min(len(points), N_NEIGHBORS + 1)
     nearest = tree.query(points, 2, p=np.inf, distance_upper_bound=ROUNDED)[0][:, 1]
     some = np.flatnonzero(np.isfinite(nearest))
     bound = APART * ROUNDED
@@ -363,7 +376,8 @@ class KnownGraphs:
         graphs = self._without_coordinates(graphs)
         kinds = isomorphism_classes(graphs)
         _, of_sample, counts = np.unique(kinds[sample], return_inverse=True, return_counts=True)
-        self._n, self.n_repeated = len(sample), int((counts[of_sample] > 1).sum())
+        self._n = len(sample)
+        self.n_repeated = int((counts[of_sample] > 1).sum())
         self._distinct = graphs[np.unique(kinds)]
         self._hashes_of_distinct = self._hashes(self._distinct)
 

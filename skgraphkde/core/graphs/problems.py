@@ -36,7 +36,8 @@ class GraphError(ValueError):
 
     def __init__(self, graph: int | str | None, text: str) -> None:
         super().__init__(graph, text)  # for pickle
-        self.graph, self.text = graph, text
+        self.graph = graph
+        self.text = text
 
     def __str__(self) -> str:
         return f"{'no graph' if self.graph is None else called(self.graph)}{self.text}"

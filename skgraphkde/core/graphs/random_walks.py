@@ -15,7 +15,8 @@ STEPS = (2, 3, 4)
 # fewer, as with a node of thousands of neighbors. Other graphs are probed with so many vectors, at
 # a cost linear in the number of edges (standard error at most sqrt(2 / 512) = 0.06 for a
 # probability near 1, less below).
-FEW_PRODUCTS, MAX_PRODUCTS = 2e7, 5e8
+FEW_PRODUCTS = 2e7
+MAX_PRODUCTS = 5e8
 N_PROBES = 512
 # Numbers that a block of rows or columns may have: 8 MiB, a cache full.
 NUMBERS = 2**20
@@ -59,7 +60,8 @@ def return_probabilities(batch: GraphBatch, *, directed: bool = False) -> np.nda
     for block in np.split(rows, cuts):
         V = S if len(block) == batch.n_nodes else S[block]
         V2 = V @ S
-        W, W2 = V, V2
+        W = V
+        W2 = V2
         if directed:
             W = back if len(block) == batch.n_nodes else back[block]
             W2 = W @ back

@@ -170,7 +170,8 @@ def relations(batch: GraphBatch) -> sp.csr_array | None:
         the node in each group, then those to it. Rows are the weights of the arcs divided by their
         sum: a product averages. None if there are no relations.
     """
-    n_groups, n = len(batch.edge_label_names), batch.n_nodes
+    n_groups = len(batch.edge_label_names)
+    n = batch.n_nodes
     if not (batch.directed or n_groups):
         return None
     n_groups = max(n_groups, 1)
@@ -178,11 +179,15 @@ def relations(batch: GraphBatch) -> sp.csr_array | None:
     groups = np.zeros(A.nnz, np.intp) if batch.edge_labels is None else batch.edge_labels
     kept = groups < n_groups
     starts = groups[kept].astype(np.int64) * n  # where the rows of an arc's relation begin
-    sources, targets, weights = batch.source_of_arc[kept], A.indices[kept], A.data[kept]
-    rows, columns = starts + sources, targets
+    sources = batch.source_of_arc[kept]
+    targets = A.indices[kept]
+    weights = A.data[kept]
+    rows = starts + sources
+    columns = targets
     if batch.directed:
         rows = np.concatenate([rows, n_groups * n + starts + targets])
-        columns, weights = np.concatenate([targets, sources]), np.tile(weights, 2)
+        columns = np.concatenate([targets, sources])
+        weights = np.tile(weights, 2)
     shape = (1 + batch.directed) * n_groups * n, n
     means = sp.csr_array((weights, (rows, columns)), shape=shape)
     means.data /= (means @ np.ones(n)).repeat(np.diff(means.indptr))
@@ -295,7 +300,8 @@ def refine_to_the_end(colors: np.ndarray, messages: Sequence[Messages]) -> np.nd
     heard = np.zeros(n, dtype=np.uint64)
     new = np.arange(n)  # nodes that have just got their color
     while len(new):
-        start, stop = first_arc[new], first_arc[new + 1]
+        start = first_arc[new]
+        stop = first_arc[new + 1]
         arcs = ranges(start, stop)
         told = hash64(hash64(color[new].astype(np.uint64)).repeat(stop - start) + keys[arcs])
         np.add.at(heard, hearers[arcs], told)  # modulo 2^64

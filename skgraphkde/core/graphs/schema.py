@@ -359,7 +359,8 @@ class FittedSchema:
     def conflict(self, other: FittedSchema) -> str | None:
         """The first difference between what was read of two batches; None if there is none."""
         for field in (*KINDS, "edge_weight"):
-            mine, theirs = getattr(self, field), getattr(other, field)
+            mine = getattr(self, field)
+            theirs = getattr(other, field)
             if mine != theirs:
                 return f"{field.replace('_', ' ')} {described(mine)} and {described(theirs)}"
         return None
@@ -398,7 +399,8 @@ def unread_attributes(
     known : sequence of Ignored, default=()
         Those that were said before, and are left out.
     """
-    schema, mentioned = schema or GraphSchema(), {(x.part, x.name) for x in known}
+    schema = schema or GraphSchema()
+    mentioned = {(x.part, x.name) for x in known}
     for part, kinds in KINDS_OF.items():
         decided = [x for x in kinds if getattr(schema, x) != "auto" and not schema.is_all(x)]
         mentioned |= {(part, name) for kind in decided for name in CONVENTIONS[kind]}

@@ -39,7 +39,8 @@ from skgraphkde.core.specification import Specification, StrOptions
 __all__ = ["NodeFeatures"]
 
 # Largest number of one-hot columns, and number of columns to which more values are projected.
-MOST_VALUES, PROJECTED = 512, 256
+MOST_VALUES = 512
+PROJECTED = 256
 # Largest number of columns for means by category; with more, means are over all categories.
 MOST_EDGE_COLUMNS = 64
 # Share of graphs with categories of their own, up to which these count as known.
@@ -90,7 +91,9 @@ class LabelBlock(Block):
     weights: np.ndarray | None = None
 
     def __init__(self, batch: GraphBatch) -> None:
-        of_nodes, found, ranks = batch.once(looks), [], []
+        of_nodes = batch.once(looks)
+        found = []
+        ranks = []
         for category in batch.values_by_category("node"):
             values, own = batch.category("node", category)
             order = by_frequency(own[batch.labels], of_nodes)
@@ -108,7 +111,8 @@ class LabelBlock(Block):
 
     def codes(self, batch: GraphBatch) -> np.ndarray:
         """Index of each node's values among all values, -1 if unseen, (n_categories, n_nodes)."""
-        rows, first = [], 0
+        rows = []
+        first = 0
         for category, vocabulary in zip(self.categories, self.vocabularies, strict=True):
             values, own = batch.category("node", category)
             codes = codes_in(values, vocabulary)
@@ -144,7 +148,8 @@ class LabelBlock(Block):
         has_own : ndarray of shape (n_graphs,), bool
             True for a graph with such a value.
         """
-        codes, n = self.codes(batch), len(batch)
+        codes = self.codes(batch)
+        n = len(batch)
         value, graph = np.divmod(np.unique((codes * n + batch.graph_of_node)[codes >= 0]), n)
         block = copy.copy(self)
         block.hidden = np.bincount(value, minlength=len(self.hidden)) == 1
@@ -171,11 +176,14 @@ class NumberBlock(Block):
     kind = "attribute"
 
     def __init__(self, batch: GraphBatch, used: np.ndarray) -> None:
-        self.columns, self.used = batch.schema.node_columns, used
+        self.columns = batch.schema.node_columns
+        self.used = used
         self.indicates = batch.schema.missing != "error"
         self.mean, self.scale = _moments(np.asarray(batch.attributes)[:, used])
         order = by_places(self.standardized(batch), batch.once(looks))
-        self.used, self.mean, self.scale = used[order], self.mean[order], self.scale[order]
+        self.used = used[order]
+        self.mean = self.mean[order]
+        self.scale = self.scale[order]
         self.names = [self.columns[i] for i in self.used]
         if self.indicates:
             self.names += [f"{name} missing" for name in self.names]
@@ -206,7 +214,8 @@ class RawNumberBlock(NumberBlock):
 
     def __init__(self, batch: GraphBatch, used: np.ndarray) -> None:
         super().__init__(batch, used)
-        self.mean, self.scale = np.zeros(len(used)), np.ones(len(used))
+        self.mean = np.zeros(len(used))
+        self.scale = np.ones(len(used))
 
 
 class DegreeBlock(Block):
@@ -291,12 +300,16 @@ class EdgeBlock(Block):
         self.groups = self.number_groups = batch.once(EdgeGroups.fit)
         self.columns = batch.schema.edge_columns
         self.indicates = batch.schema.missing != "error"
-        self.used, self.mean, self.scale = np.arange(len(self.columns)), np.zeros(0), np.ones(0)
+        self.used = np.arange(len(self.columns))
+        self.mean = np.zeros(0)
+        self.scale = np.ones(0)
         if batch.edge_attributes is not None:
             self.mean, self.scale = _moments(batch.edge_attributes)
             self.used = by_places(self.standardized(batch), batch.once(looks)[batch.source_of_arc])
-            self.mean, self.scale = self.mean[self.used], self.scale[self.used]
-        self.names, prefixes = [], self.groups.prefixes
+            self.mean = self.mean[self.used]
+            self.scale = self.scale[self.used]
+        self.names = []
+        prefixes = self.groups.prefixes
         if self.groups.n_relations:
             self.names += [f"log(1+{prefix}edges)" for prefix in prefixes]
         if len(prefixes) * len(self.columns) * (1 + self.indicates) > MOST_EDGE_COLUMNS:
@@ -320,7 +333,8 @@ class EdgeBlock(Block):
     def __call__(self, batch: GraphBatch) -> np.ndarray:
         """Compute the columns, shape (n_nodes, n_columns)."""
         ends = [batch.source_of_arc, batch.adjacency.indices][: 1 + self.groups.directed]
-        group, shape = self.groups.of_arcs(batch), (batch.n_nodes, len(self.groups.names))
+        group = self.groups.of_arcs(batch)
+        shape = (batch.n_nodes, len(self.groups.names))
         columns = []
         if self.groups.n_relations:
             columns += [np.log1p(_sums(None, end, group, shape)) for end in ends]
@@ -345,7 +359,8 @@ class EdgeBlock(Block):
 
         NaN for a graph without such edges.
         """
-        group, names = self.number_groups.of_arcs(batch), self.number_groups.names
+        group = self.number_groups.of_arcs(batch)
+        names = self.number_groups.names
         directions = 1 + self.groups.directed
         found: dict[int, np.ndarray] = {}
         for i, positions in zip(self.used, self.positions.tolist(), strict=True):
@@ -534,7 +549,8 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
                 "along edges, like a coordinate: to use it, name it in the schema, node_numbers=..."
             )
         self.kinds_ = self._kinds_of(batch, left_out)
-        used, blocks = np.flatnonzero(~left_out), []
+        used = np.flatnonzero(~left_out)
+        blocks = []
         for kind in self.kinds_:
             is_number = kind in ("attribute", "raw_attribute")
             blocks.append(BLOCKS[kind](batch, used) if is_number else BLOCKS[kind](batch))
@@ -546,7 +562,8 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
 
     def _kinds_of(self, batch: GraphBatch, left_out: np.ndarray) -> tuple[str, ...]:
         """Kinds of features of these training graphs."""
-        schema, has_numbers = batch.schema, batch.attributes is not None
+        schema = batch.schema
+        has_numbers = batch.attributes is not None
         is_typed = batch.directed or schema.edge_categories or schema.edge_numbers
         are_there = {
             "label": batch.labels is not None,
@@ -625,7 +642,8 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         if has_labels:
             batch.check_labels()
         for part in parts:
-            used, known = values_in_use(batch, part), self.values_[part]
+            used = values_in_use(batch, part)
+            known = self.values_[part]
             if list(used) == list(known) and (part != "node" or has_labels):
                 _warn_of_unseen(batch, part, used, known)
 
@@ -635,7 +653,8 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         If edge groups are distinguished, the arcs carry their groups as labels.
         """
         attributes = np.hstack([block(batch) for block in self.blocks_])
-        groups, has_groups = self.edge_groups_, bool(self.edge_groups_.categories)
+        groups = self.edge_groups_
+        has_groups = bool(self.edge_groups_.categories)
         name = "+".join(batch.schema.edge_categories) or "label"
         return batch.replace(
             attributes=attributes,
@@ -777,5 +796,6 @@ def _difference(value: Hashable, known: Hashable) -> str:
     """What differs between two values that look alike: their types, or their characters."""
     if type(value) is type(known):
         return f"{shown(ascii(value))} and {shown(ascii(known))} look alike"
-    text, other = shown(repr(value)), shown(repr(known))
+    text = shown(repr(value))
+    other = shown(repr(known))
     return f"{text} is a {type(value).__name__} and {other} a {type(known).__name__}"

@@ -154,7 +154,8 @@ class MessageFlow:
 
         The matrix may be several of them, one below the other.
         """
-        merged, starts = [], np.arange(0, matrix.shape[0], matrix.shape[1])[:, np.newaxis]
+        merged = []
+        starts = np.arange(0, matrix.shape[0], matrix.shape[1])[:, np.newaxis]
         for (before, row_of_node), (first, _) in pairwise(self.rounds):
             rows = matrix[(starts + first).ravel()]
             rows = (rows.data, row_of_node[rows.indices], rows.indptr)
@@ -219,7 +220,9 @@ class FittedEncoder:
 
     def __init__(self, specification: Encoder, in_dim: int, out_dim: int, n_layers: int) -> None:
         self.specification = specification
-        self.in_dim, self.out_dim, self.n_layers = in_dim, out_dim, n_layers
+        self.in_dim = in_dim
+        self.out_dim = out_dim
+        self.n_layers = n_layers
 
     def encode(self, flow: MessageFlow) -> Any:
         """Embed the nodes.
@@ -321,7 +324,8 @@ class FittedPropagation(FittedEncoder):
         self.n_relations = n_relations
         edges = accumulate(dims, initial=0)
         self.columns = [slice(a, b) for a, b in pairwise(edges)]  # of each layer
-        self.means, self.scales = np.zeros(self.out_dim), np.ones(self.out_dim)
+        self.means = np.zeros(self.out_dim)
+        self.scales = np.ones(self.out_dim)
         self.total_scale = 1.0
 
     def encode(self, flow: MessageFlow) -> np.ndarray:
@@ -335,10 +339,12 @@ class FittedPropagation(FittedEncoder):
         -------
         ndarray of shape (len(flow.colors), out_dim)
         """
-        X, Z = np.asarray(flow.features, dtype=float), np.empty((len(flow.features), 0))
+        X = np.asarray(flow.features, dtype=float)
+        Z = np.empty((len(flow.features), 0))
         for layer, columns in enumerate(self.columns):
             if layer:  # each color has the points of its color in the previous layer
-                X, Z = self._averages(flow, layer, X), Z[flow.parents[layer - 1]]
+                X = self._averages(flow, layer, X)
+                Z = Z[flow.parents[layer - 1]]
             X = X - self.means[columns]
             X /= self.scales[columns]
             Z = np.hstack([Z, X / self.total_scale])
@@ -353,7 +359,8 @@ class FittedPropagation(FittedEncoder):
 
     def _relations(self, means: sp.csr_array, X: np.ndarray) -> np.ndarray:
         """Averages of X over the neighbors in each relation; many columns are projected."""
-        n_relations, d = self.n_relations, X.shape[1]
+        n_relations = self.n_relations
+        d = X.shape[1]
         n = means.shape[0] // n_relations
         if n_relations * d <= MAX_RELATION_COLUMNS:
             return (means @ X).reshape(n_relations, n, d).swapaxes(0, 1).reshape(n, -1)
@@ -372,14 +379,19 @@ class FittedPropagation(FittedEncoder):
 
     def standardize(self, flows: Sequence[MessageFlow]) -> None:
         """Set means and scales to those of all nodes, layer by layer; constants are not scaled."""
-        Xs, n_varying = [np.array(flow.features, dtype=float) for flow in flows], 0
+        Xs = [np.array(flow.features, dtype=float) for flow in flows]
+        n_varying = 0
         for layer, columns in enumerate(self.columns):
-            kept, n_nodes, sums, squares = [], 0, np.zeros(1), np.zeros(1)
+            kept = []
+            n_nodes = 0
+            sums = np.zeros(1)
+            squares = np.zeros(1)
             for flow, X in zip(flows, Xs, strict=True):
                 counts = flow.counts[layer]
                 X = self._averages(flow, layer, X) if layer else X
                 n_nodes += counts.sum()
-                sums, squares = sums + counts @ X, squares + counts @ X**2
+                sums = sums + counts @ X
+                squares = squares + counts @ X**2
                 if layer < self.n_layers:  # nothing follows the last one
                     kept.append(X)
             mean = sums / n_nodes

@@ -151,7 +151,8 @@ class Twins:
             boundary = np.take_along_axis(ordered, last, axis=1)
             inside = np.arange(size.shape[1]) <= last
             prefixes.append(inside | (np.abs(ordered - boundary) <= 10 * unit))
-        head, tail = prefixes[0], ~prefixes[1]
+        head = prefixes[0]
+        tail = ~prefixes[1]
         with np.errstate(divide="ignore", invalid="ignore"):
             mean_head = (np.abs(ordered) * head).sum(1) / head.sum(1)
             mean_tail = (np.abs(ordered) * tail).sum(1) / tail.sum(1)
@@ -344,7 +345,8 @@ def _with_edges(
     """
     if not batch.directed:
         row, column = np.concatenate([row, column]), np.concatenate([column, row])
-        weight, origin = np.tile(weight, 2), np.tile(origin, 2)
+        weight = np.tile(weight, 2)
+        origin = np.tile(origin, 2)
     order = np.lexsort((column, row))
     indptr = offsets(np.bincount(row, minlength=batch.n_nodes))
     arcs = (weight[order], column[order], indptr)

@@ -199,7 +199,8 @@ class FittedCalibration:
         """Warn if the scores are too few to set the threshold."""
         if self.contamination is None:
             return
-        n, needed = len(self.scores), fewest_scores(self.contamination)
+        n = len(self.scores)
+        needed = fewest_scores(self.contamination)
         if self.is_comparable and n < needed:
             warn(
                 f"{n} training graphs cannot place a threshold that flags "

@@ -113,7 +113,8 @@ LEAST_SCALE = 0.2
 PRIOR_ANOMALIES = 2
 # Nearness to many anomalies counts as much as so many views, before weights are learned, and half
 # of it to so many anomalies. From 4 to 12 views, an analyst finds the same within three points.
-MOST_NEARNESS, HALF_NEARNESS = 8.0, 5
+MOST_NEARNESS = 8.0
+HALF_NEARNESS = 5
 # A graph that somebody judged normal counts as much as so many others.
 JUDGED = 5.0
 
@@ -190,14 +191,16 @@ def _weights(
     """The weights that minimize the objective, and the prior, scaled to a mean of 1."""
     # Without a penalty, the scale has no limit if a threshold separates the graphs.
     column = prior[:, np.newaxis]
-    of_normal, of_anomalies = normal @ column, anomalies @ column
+    of_normal = normal @ column
+    of_anomalies = anomalies @ column
     _, scale = logistic_minimum(of_normal, of_anomalies, counts, np.zeros(1), 1e-3, LEAST_SCALE)
     penalty = PENALTY / len(anomalies)
     weights = logistic_minimum(normal, anomalies, counts, scale * prior, penalty)[1:]
     if not weights.any():  # no view finds the anomalies, and they say nothing about the weights
         weights = prior
     n = len(anomalies)
-    learned, known = weights / weights.mean(), prior / prior.mean()
+    learned = weights / weights.mean()
+    known = prior / prior.mean()
     return (n * learned + PRIOR_ANOMALIES * known) / (n + PRIOR_ANOMALIES)
 
 
@@ -229,7 +232,8 @@ def logistic_minimum(
         The intercept b and coefficients w that minimize mean log(1 + exp(z)) / 2 over normal graphs
         + mean log(1 + exp(-z)) / 2 over anomalies + penalty |w - center|^2, with z = b + w x.
     """
-    X, sizes = np.vstack([normal, anomalies]), [len(normal), len(anomalies)]
+    X = np.vstack([normal, anomalies])
+    sizes = [len(normal), len(anomalies)]
     sign = np.repeat([-1.0, 1.0], sizes)
     share = np.append(0.5 * counts / counts.sum(), np.full(sizes[1], 0.5 / sizes[1]))
 

@@ -26,9 +26,12 @@ from skgraphkde.core.views.neighborhoods import (
 from skgraphkde.core.views.statistics import Statistics
 
 # Members of a group: at least, and at most, or this share of the references if that is more.
-SMALLEST, LARGEST, LARGEST_SHARE = 3, 30, 0.02
+SMALLEST = 3
+LARGEST = 30
+LARGEST_SHARE = 0.02
 # At most this share of the references, and as many as in so many such groups, are as far apart.
-APART, SIMILAR = 0.1, 10
+APART = 0.1
+SIMILAR = 10
 # A group takes the place of a part of it that is at most so many times as distinct.
 WIDER = 1.5
 # Smallest clusters that are looked for in the statistics.
@@ -103,7 +106,8 @@ def find_groups(model: GraphModel) -> list[Group]:
         if is_wider and _share_of_each((share, members)) <= WIDER * _share_of_each(part):
             group_of[members] = before[-1]
             chosen[before[-1]] = share, members
-    groups, has_own = [], _has_own_value(model)
+    groups = []
+    has_own = _has_own_value(model)
     is_sample = n < model.n_training_graphs
     for share, members in chosen:
         things, shared = _find_shared(kinds, members)
@@ -149,7 +153,8 @@ def _pairs(graphs: GraphBatch, name: str, values: tuple) -> Things:
     """Edges, by one category of the nodes at their ends and by their own."""
     distinct = dict.fromkeys(values)
     code = codes_in(values, distinct)[graphs.labels]
-    source, target = code[graphs.source_of_arc], code[graphs.adjacency.indices]
+    source = code[graphs.source_of_arc]
+    target = code[graphs.adjacency.indices]
     if not graphs.directed:
         source, target = np.minimum(source, target), np.maximum(source, target)
     edge = np.zeros_like(source) if graphs.edge_labels is None else np.asarray(graphs.edge_labels)
@@ -175,7 +180,8 @@ def _owners(thing: np.ndarray, graph: np.ndarray, n_graphs: int) -> sp.csr_array
 def _sharing(owners: sp.csr_array, largest: int) -> Iterator[tuple[float, np.ndarray]]:
     """Generate share and members of the groups that share a thing."""
     owners = owners[np.diff(owners.indptr) > 1]
-    n_owners, n = np.diff(owners.indptr), owners.shape[1]
+    n_owners = np.diff(owners.indptr)
+    n = owners.shape[1]
     least = np.full(n, n + 1)  # the owners of the rarest thing that each graph shares
     np.minimum.at(least, owners.indices, np.repeat(n_owners, n_owners))
     shares = np.searchsorted(np.sort(least), n_owners, side="right") / n

@@ -91,11 +91,16 @@ class GraphModel:
         training_scores: np.ndarray,
         learned_weights: LearnedWeights | None = None,
     ) -> None:
-        self.views, self.embedding = tuple(views), context.embedding
-        self.features, self.encoder = self.embedding.features, self.embedding.encoder
-        self.references, self.clouds = context.graphs, context.clouds
-        self.reference_index, self.categories = reference_index, categories
-        self.training_scores, self.learned_weights = training_scores, learned_weights
+        self.views = tuple(views)
+        self.embedding = context.embedding
+        self.features = self.embedding.features
+        self.encoder = self.embedding.encoder
+        self.references = context.graphs
+        self.clouds = context.clouds
+        self.reference_index = reference_index
+        self.categories = categories
+        self.training_scores = training_scores
+        self.learned_weights = learned_weights
         self.log_p_values = [LogPValues(view_scores) for view_scores in training_scores]
         if learned_weights is None:
             self.view_weights = view_weights(
@@ -325,7 +330,8 @@ class GraphModel:
             In ascending order, that of the estimates of squared distances, of which negative ones
             count as 0.
         """
-        density, context = self.density(view), context or self.context(graphs)
+        density = self.density(view)
+        context = context or self.context(graphs)
         D = density.pairwise(context.clouds[density], self.clouds[density])
         D = finite(D, "distance")
         if own is not None:
@@ -415,7 +421,8 @@ def fit_model(
         flows = embedding.flows(graphs)
         most = MOST_REFERENCES if max_references == "auto" else max_references
         index = sample_by_content(graphs, len(graphs) if most is None else int(most))
-        references, are_all = graphs[index], len(index) == len(graphs)
+        references = graphs[index]
+        are_all = len(index) == len(graphs)
         of_references = flows if are_all else embedding.flows(references)
         n_points = len(np.unique(np.concatenate([flow.colors for flow in of_references])))
         for density in embedding.densities:
@@ -476,7 +483,8 @@ def _leave_one_out(
     views: Sequence[View], context: Context, reference_index: np.ndarray
 ) -> np.ndarray:
     """Scores of all training graphs, each by the others, shape (n_views, n_graphs)."""
-    graphs, embedding = context.graphs, context.embedding
+    graphs = context.graphs
+    embedding = context.embedding
     scores = _view_scores(views, context, reference_index, np.arange(len(graphs)))
     # A category that only one graph has is unseen when that graph is left out.
     forgetful, has_own_category = embedding.features.without_own_values(graphs)
@@ -515,7 +523,8 @@ def _learned(
     LearnedWeights
     """
     nearness = [view for view in views if isinstance(view, Confirmed)]
-    n_others, n_anomalies = len(views) - len(nearness), len(anomalies.graphs)
+    n_others = len(views) - len(nearness)
+    n_anomalies = len(anomalies.graphs)
     rows = list(_view_scores(views[:n_others], anomalies, reference_index))
     for view, of_view in zip(nearness, scores[n_others:], strict=True):
         by_each_other = view.scores_of_anomalies()
@@ -537,9 +546,11 @@ def _view_scores(
     own: np.ndarray | None = None,
 ) -> np.ndarray:
     """Scores of the graphs of a context in each view, block by block, checked."""
-    graphs, embedding = context.graphs, context.embedding
+    graphs = context.graphs
+    embedding = context.embedding
     own = np.full(len(graphs), -1) if own is None else own
-    scores, of_references = np.empty((len(views), len(own))), references_of(own, reference_index)
+    scores = np.empty((len(views), len(own)))
+    of_references = references_of(own, reference_index)
     per_pair = max(density.bytes_per_pair for density in embedding.densities)
     for block in progress(embedding.blocks(graphs, per_pair * len(reference_index))):
         part = context.part(block)

@@ -53,7 +53,9 @@ class Context:
         known: Clouds,
         clouds: Clouds | None = None,
     ) -> None:
-        self.graphs, self.embedding, self.known = graphs, embedding, known
+        self.graphs = graphs
+        self.embedding = embedding
+        self.known = known
         self.squared: dict[Any, np.ndarray] = {}
         self._clouds = clouds
         self._shared: dict[tuple, Any] = {}

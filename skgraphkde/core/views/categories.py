@@ -147,9 +147,13 @@ class Vocabulary:
     def __init__(
         self, by_label: bool, names: tuple, labels: tuple, edge_labels: tuple, values: dict
     ) -> None:
-        self.by_label, self.names, self.labels = by_label, names, labels
-        self.edge_labels, self.values = edge_labels, values
-        self.together, self.step = tuple(range(len(names))), 0
+        self.by_label = by_label
+        self.names = names
+        self.labels = labels
+        self.edge_labels = edge_labels
+        self.values = values
+        self.together = tuple(range(len(names)))
+        self.step = 0
         self.who: tuple[int, ...] = ()
 
     @classmethod
@@ -178,7 +182,8 @@ class Vocabulary:
             return pairs.chance, len(pairs.counts), np.sort(pairs.counts).tolist()
 
         self.step, *others = sorted(range(len(self.names)), key=regularity)
-        who, together = [], [self.step]
+        who = []
+        together = [self.step]
         for i in progress(sorted(others)):
             values = ReferenceTable.of(self.value_keys(references, i), references.graph_of_node)
             is_who = values.n_graphs.sum() >= OFTEN_DISTINCT * references.n_nodes
@@ -186,7 +191,8 @@ class Vocabulary:
                 who.append(i)
             if (pairs_of(self.step, i) if is_who else pairs_of(i)).chance <= OFTEN_NEW:
                 together.append(i)
-        self.who, self.together = tuple(who), tuple(sorted(together))
+        self.who = tuple(who)
+        self.together = tuple(sorted(together))
 
     def steps_of_pairs(
         self, graphs: GraphBatch, first: np.ndarray, second: np.ndarray
@@ -219,7 +225,8 @@ class Vocabulary:
         given = np.flatnonzero(np.array([x is not None for x in values])[who[labels]])
         rows = np.column_stack([graphs.graph_of_node, who[labels], step[labels]])[given]
         rows, first = np.unique(rows, axis=0, return_index=True)
-        nodes, pairs = given[first], [np.zeros((0, 2), dtype=np.int64)]
+        nodes = given[first]
+        pairs = [np.zeros((0, 2), dtype=np.int64)]
         for gap in range(1, len(rows)):
             is_same = (rows[gap:, :2] == rows[:-gap, :2]).all(axis=1)
             if not is_same.any():
@@ -303,7 +310,8 @@ class Vocabulary:
         ends = np.zeros(graphs.n_nodes, dtype=np.uint64)
         if self.by_label:
             ends = self.keys_together(graphs, self.together if categories is None else categories)
-        source, target = ends[graphs.source_of_arc], ends[graphs.adjacency.indices]
+        source = ends[graphs.source_of_arc]
+        target = ends[graphs.adjacency.indices]
         pair = hash64(source) + (
             hash64(target + np.uint64(1)) if graphs.directed else hash64(target)
         )
@@ -370,7 +378,9 @@ class CategoryCounts:
     value_factors: dict[str, np.ndarray]
 
     def __init__(self, vocabulary: Vocabulary, *, with_gaps: bool, with_edges: bool) -> None:
-        self.vocabulary, self.with_gaps, self.with_edges = vocabulary, with_gaps, with_edges
+        self.vocabulary = vocabulary
+        self.with_gaps = with_gaps
+        self.with_edges = with_edges
         several = len(vocabulary.names) > 1
         self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
         each = {f" {name}": (i,) for i, name in enumerate(vocabulary.names) if several}
@@ -430,7 +440,8 @@ class CategoryCounts:
     def _value_factors(self, n: int) -> dict[str, np.ndarray]:
         """Find how usual it is that a reference has a value of its own, for `value_factors`."""
         owners = {x: {*t.owners.tolist()} - {-2} for x, t in self.known.items() if self.about[x][1]}
-        before, n_owners = set[int](), dict[int, int]()
+        before = set[int]()
+        n_owners = dict[int, int]()
         for some in sorted(owners.values(), key=len):
             before |= some
             n_owners[len(some)] = len(before)  # also of tables where as many have one

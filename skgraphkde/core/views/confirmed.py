@@ -51,7 +51,8 @@ class Confirmed(View):
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
         """Take the anomalies, at least one, and their context in place of the references."""
-        self.anomalies_, self.embedding_ = references, context.embedding
+        self.anomalies_ = references
+        self.embedding_ = context.embedding
         return self
 
     @cached_property

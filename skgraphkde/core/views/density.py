@@ -29,7 +29,9 @@ from skgraphkde.core.views.mixture import learn_weights
 MAX_SAMPLE = 500
 # Largest number of graphs from whose twins the weights are learned, and of nodes of each. The time
 # of a twin grows with the cube of its nodes: these cubes have a sum of at most a few seconds.
-MAX_LEARNING, MAX_NODES, MAX_CUBES = 400, 1_000, 1e10
+MAX_LEARNING = 400
+MAX_NODES = 1_000
+MAX_CUBES = 1e10
 
 
 class Density(View):
@@ -166,7 +168,8 @@ class Density(View):
         index = context.shared(graphs_with_twins)
         if len(index) < 2:  # no density is left without a graph's own kernel
             return np.zeros(len(self.bandwidths_))
-        graphs, clouds = context.graphs[index], context.clouds[self][index]
+        graphs = context.graphs[index]
+        clouds = context.clouds[self][index]
         own = np.eye(len(index), dtype=bool)
         of_graphs = self.log_densities(graphs, clouds, graphs, clouds, own)
         twins, clouds_of_twins = context.shared(_embed_twins, context)
@@ -250,7 +253,8 @@ class Density(View):
         -------
         ndarray of shape (len(P), len(Q))
         """
-        squared, shape = self.distance_.squared(P, Q), (len(P), len(Q))
+        squared = self.distance_.squared(P, Q)
+        shape = (len(P), len(Q))
         if np.shape(squared) != shape:
             raise TypeError(
                 f"{type(self.distance_).__name__}.squared must return an array of shape {shape}, "

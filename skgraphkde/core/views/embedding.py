@@ -36,7 +36,9 @@ class Embedding:
     def __init__(
         self, features: NodeFeatures | None, encoder: FittedEncoder, densities: Sequence[Density]
     ) -> None:
-        self.features, self.encoder, self.densities = features, encoder, tuple(densities)
+        self.features = features
+        self.encoder = encoder
+        self.densities = tuple(densities)
 
     def __call__(self, graphs: GraphBatch) -> Clouds:
         """Embed graphs, block by block.

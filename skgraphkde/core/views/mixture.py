@@ -55,7 +55,8 @@ def learn_weights(of_graphs: np.ndarray, of_twins: np.ndarray) -> np.ndarray:
     n_bandwidths = of_graphs.shape[1]
     of_graphs = np.tile(of_graphs, (len(of_twins) // max(1, len(of_graphs)), 1))
     is_finite = np.isfinite(of_graphs).all(axis=1) & np.isfinite(of_twins).all(axis=1)
-    of_graphs, of_twins = of_graphs[is_finite], of_twins[is_finite]
+    of_graphs = of_graphs[is_finite]
+    of_twins = of_twins[is_finite]
     start = np.zeros(n_bandwidths)
     if not len(of_graphs):
         return start

@@ -176,7 +176,8 @@ class NeighborhoodCounts:
         n_kinds : ndarray of shape (n_graphs,)
             Number of distinct neighborhoods of each graph.
         """
-        shared, n_kinds = np.zeros((len(graphs), columns.shape[1])), np.zeros(len(graphs))
+        shared = np.zeros((len(graphs), columns.shape[1]))
+        n_kinds = np.zeros(len(graphs))
         # Read-only also during fit, so that it is compiled once.
         known = (frozen(x) for x in (columns.indptr, columns.indices, columns.data))
         _add_common(numbers, graphs.node_ptr, *known, shared, n_kinds)
@@ -259,7 +260,8 @@ def _add_common(numbers, node_ptr, first, references, known, shared, n_kinds):
         for stop in range(1, len(found) + 1):
             if stop < len(found) and found[stop] == found[start]:
                 continue
-            column, n_nodes = found[start], stop - start
+            column = found[start]
+            n_nodes = stop - start
             if column < len(first) - 1:
                 for b in range(first[column], first[column + 1]):
                     shared[i, references[b]] += min(n_nodes, known[b])
@@ -407,7 +409,8 @@ class Novelty(NeighborhoodView):
         """Minus the share of new nodes and the terms of new parts, see :meth:`View.scores`."""
         scores = -self._new_shares(own, context)
         for kind, keys, graph in self.parts_.parts(graphs):
-            known, surprise = self.parts_.known[kind], self.parts_.surprise[kind]
+            known = self.parts_.known[kind]
+            surprise = self.parts_.surprise[kind]
             share = means(known.is_new(keys, own[graph]), graph, len(graphs))
             if surprise:
                 factors = self.parts_.value_factors.get(kind, np.ones(2))
@@ -484,7 +487,8 @@ class Tanimoto(ComparedNeighborhoods):
     def _distances_to(
         self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
     ) -> np.ndarray:
-        numbers, graphs = context.shared(neighborhoods.numbers), context.graphs
+        numbers = context.shared(neighborhoods.numbers)
+        graphs = context.graphs
         shared, _ = known.in_common(graphs, numbers, known.columns)
         totals = len(numbers) * graphs.n_nodes_per_graph
         return 1 - shared / (totals[:, np.newaxis] + known.totals - shared)

@@ -227,7 +227,8 @@ class Numbers(View):
 
     def _largest(self, graphs: GraphBatch, own: np.ndarray) -> list[np.ndarray]:
         """Largest distance of a node, and of an edge, of each graph, and that of the graph."""
-        is_new, tables = own < 0, zip(self._rows(graphs), self.points_, strict=True)
+        is_new = own < 0
+        tables = zip(self._rows(graphs), self.points_, strict=True)
         found = [_farthest(rows, is_new, points) for rows, points in tables]
         if not is_new.all():
             for largest, of_references in zip(found, self._largest_of_references, strict=True):
@@ -238,10 +239,12 @@ class Numbers(View):
         """Numbers of nodes, of edges and of graphs; these again within each of their categories."""
         tables = []
         if len(self.columns_):
-            values, kinds = np.asarray(graphs.attributes), self.vocabulary_.node_kinds(graphs)
+            values = np.asarray(graphs.attributes)
+            kinds = self.vocabulary_.node_kinds(graphs)
             columns = graphs.schema.node_columns
             names = tuple(columns[j] for j in self.columns_.tolist())
-            index, graph = np.arange(graphs.n_nodes), graphs.graph_of_node
+            index = np.arange(graphs.n_nodes)
+            graph = graphs.graph_of_node
             tables.append(Rows("node", None, names, values[:, self.columns_], kinds, graph, index))
         if self.of_edges_:
             index = np.arange(graphs.adjacency.nnz)
@@ -249,9 +252,11 @@ class Numbers(View):
                 index = np.flatnonzero(graphs.source_of_arc < graphs.adjacency.indices)
             values = np.asarray(graphs.edge_attributes)[index]
             kinds = self.vocabulary_.edge_keys(graphs)[index]
-            names, graph = graphs.schema.edge_columns, graphs.graph_of_arc[index]
+            names = graphs.schema.edge_columns
+            graph = graphs.graph_of_arc[index]
             tables.append(Rows("edge", None, names, values, kinds, graph, index))
-        index, alike = np.arange(len(graphs)), np.zeros(len(graphs), dtype=np.uint64)
+        index = np.arange(len(graphs))
+        alike = np.zeros(len(graphs), dtype=np.uint64)
         if self.may_lack_:
             for rows in list(tables):  # a graph with fewer numbers has fewer that are unusual
                 shares = [means(x, rows.graph, len(graphs)) for x in np.isnan(rows.values).T]
@@ -259,7 +264,8 @@ class Numbers(View):
                 values = np.column_stack(shares)
                 tables.append(Rows(GAPS, None, names, values, alike, index, index))
         if self.of_graphs_:
-            values, names = np.asarray(graphs.graph_attributes), graphs.schema.graph_columns
+            values = np.asarray(graphs.graph_attributes)
+            names = graphs.schema.graph_columns
             tables.append(Rows("graph", None, names, values, alike, index, index))
             for category in self.vocabulary_.values["graph"]:
                 kinds = self.vocabulary_.keys_alone(graphs, "graph", category)
@@ -288,15 +294,20 @@ class Numbers(View):
         If it has numbers out of range, it is that of the same kind in which the one that is
         farthest out is farther out still.
         """
-        rows, all_rows = self._rows(graph)[unusual.place], self._reference_rows[unusual.place]
+        rows = self._rows(graph)[unusual.place]
+        all_rows = self._reference_rows[unusual.place]
         fold = -1 if unusual.own < 0 else int(self._folds[1][unusual.own])
         points = self._points_without(unusual.place, fold)
-        row, codes = points.distances(rows.values, rows.kinds).argmax(), points.codes_of(rows.kinds)
-        is_other, code = all_rows.graph != unusual.own, int(codes[row])
+        row = points.distances(rows.values, rows.kinds).argmax()
+        codes = points.codes_of(rows.kinds)
+        is_other = all_rows.graph != unusual.own
+        code = int(codes[row])
         others = all_rows.values[is_other & (points.codes_of(all_rows.kinds) == code)]
         low, high = np.array([usual_range(column) for column in others.T]).T
-        alike, scale = np.flatnonzero(codes == code), points.scale[: len(low)]
-        values, may_lack = rows.values[alike], np.isnan(all_rows.values[is_other]).any(axis=0)
+        alike = np.flatnonzero(codes == code)
+        scale = points.scale[: len(low)]
+        values = rows.values[alike]
+        may_lack = np.isnan(all_rows.values[is_other]).any(axis=0)
         is_missing = np.isnan(values)
         is_odd = np.where(is_missing, ~may_lack, ~((low <= values) & (values <= high)))
         beyond = np.nan_to_num(np.maximum(low - values, values - high) / scale, nan=-np.inf)
@@ -322,8 +333,10 @@ class Numbers(View):
 
 def _farthest(rows: Rows, chosen: np.ndarray, known: NumberPoints) -> np.ndarray:
     """Largest distance of a row of each chosen graph, shape (n_graphs,); 0 for the others."""
-    some, found = chosen[rows.graph], np.zeros(len(chosen))
-    values, kinds = rows.values[some], rows.kinds[some]
+    some = chosen[rows.graph]
+    found = np.zeros(len(chosen))
+    values = rows.values[some]
+    kinds = rows.kinds[some]
     if rows.part == GAPS:  # some known graph or other is near to any share
         distances = np.maximum(known.lengths(values, kinds) - USUAL_DEVIATION, 0)
     else:
@@ -367,20 +380,25 @@ class NumberPoints:
     """
 
     def __init__(self, rows: Rows, some: np.ndarray, n_points: int) -> None:
-        values, kinds, graph = rows.values[some], rows.kinds[some], rows.graph[some]
+        values = rows.values[some]
+        kinds = rows.kinds[some]
+        graph = rows.graph[some]
         fewest = MIN_GRAPHS_PER_KIND if rows.category is None else MIN_GRAPHS_PER_CATEGORY
         distinct, code = np.unique(kinds, return_inverse=True)
         owner = np.unique(graph * len(distinct) + code) % max(len(distinct), 1)
         n_graphs = np.bincount(owner, minlength=len(distinct))
         self.kinds = distinct[n_graphs >= fewest]
         codes = self.codes_of(kinds)
-        typical, is_given = winsorized(values, codes), ~np.isnan(values)
+        typical = winsorized(values, codes)
+        is_given = ~np.isnan(values)
         self.may_miss = ~is_given.all(axis=0)
         self.fill = np.where(is_given, typical, 0).sum(axis=0) / np.maximum(is_given.sum(axis=0), 1)
         table = self._filled(typical)
-        mean, deviations = np.zeros(table.shape[1]), np.zeros(table.shape[1])
+        mean = np.zeros(table.shape[1])
+        deviations = np.zeros(table.shape[1])
         if len(table):  # all edges may be those of one reference, which is left out
-            mean, deviations = table.mean(axis=0), table.std(axis=0)
+            mean = table.mean(axis=0)
+            deviations = table.std(axis=0)
         largest = np.abs(self._filled(values) - mean).max(axis=0, initial=0.0)
         least = _least_differences(largest, np.abs(mean))
         is_constant = largest <= ROUNDING * np.abs(mean)
@@ -406,7 +424,8 @@ class NumberPoints:
         kept = np.sort(points.index)
         if len(np.unique(graph[codes == 0])) < fewest:  # too few to say what is usual
             kept = kept[codes[kept] > 0]
-        self.points, self.codes = placed[kept], codes[kept]
+        self.points = placed[kept]
+        self.codes = codes[kept]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_trees"}
@@ -451,7 +470,8 @@ class NumberPoints:
             0 if no row of the kind is known: nothing is known of its numbers.
         """
         codes = self.codes_of(kinds)
-        points, found = self._placed(values, codes), np.zeros(len(values))
+        points = self._placed(values, codes)
+        found = np.zeros(len(values))
         for code in np.intersect1d(codes, self.codes).tolist():
             some = codes == code
             if points.shape[1] > MOST_COLUMNS_OF_TREE:

@@ -41,13 +41,15 @@ def winsorized(table: np.ndarray, kinds: np.ndarray | None = None) -> np.ndarray
         return table
     if kinds is None:
         kinds = np.zeros(len(table), dtype=np.int64)
-    order, found = np.argsort(kinds, kind="stable"), np.empty_like(table)
+    order = np.argsort(kinds, kind="stable")
+    found = np.empty_like(table)
     column = np.arange(table.shape[1])
     for rows in np.split(order, np.flatnonzero(np.diff(kinds[order])) + 1):
         values = table[rows]
         ordered = np.sort(np.ascontiguousarray(values.T), axis=1)  # NaN is last
         n = (~np.isnan(ordered)).sum(axis=1)
-        low, high = ordered[column, (n - 1) // 4], ordered[column, 3 * n // 4]
+        low = ordered[column, (n - 1) // 4]
+        high = ordered[column, 3 * n // 4]
         reach = np.where(high > low, FAR_OUT * (high - low), np.inf)
         found[rows] = np.clip(values, low - reach, high + reach)
     return found
@@ -103,7 +105,8 @@ class Whitening:
         else:
             eigenvalues, vectors = np.linalg.eigh(rows @ rows.T / max(n, 1))
             kept = eigenvalues > 1e-12 * eigenvalues.max(initial=0.0)
-            eigenvalues, vectors = eigenvalues[kept], vectors[:, kept]
+            eigenvalues = eigenvalues[kept]
+            vectors = vectors[:, kept]
             self.directions = rows.T @ (vectors / np.sqrt(n * eigenvalues))
         self.along_others = 1 / np.sqrt(ridge)
         self.along = 1 / np.sqrt(eigenvalues.clip(min=0) + ridge)

@@ -91,7 +91,8 @@ class Metric:
 
     def __init__(self, table: np.ndarray, steps: np.ndarray, numbers: np.ndarray) -> None:
         n, n_columns = table.shape
-        rows, table = table, winsorized(table)
+        rows = table
+        table = winsorized(table)
         self.means = np.nansum(table, axis=0) / np.maximum((~np.isnan(table)).sum(axis=0), 1)
         filled = np.where(np.isnan(table), self.means, table)
         deviations = filled.std(axis=0)
@@ -212,7 +213,8 @@ class Statistics(View):
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Minus the mean distance to the nearest references, see :meth:`View.scores`."""
-        table, scores = self.table(context), np.empty(len(graphs))
+        table = self.table(context)
+        scores = np.empty(len(graphs))
         for metric, rows in self.metrics(own):
             # Distances are those of differences, so that copies are at distance 0.
             distances = cdist(metric.whitened(table[rows]), metric.points)
@@ -222,7 +224,8 @@ class Statistics(View):
 
     def distances(self, context: Context, others: Context, own: np.ndarray) -> np.ndarray:
         """Distances between whitened statistics, see :meth:`View.distances`."""
-        table, known = self.table(context), self.table(others)
+        table = self.table(context)
+        known = self.table(others)
         distances = np.empty((len(table), len(known)))
         for metric, rows in self.metrics(own):
             distances[rows] = cdist(metric.whitened(table[rows]), metric.whitened(known))
@@ -245,7 +248,8 @@ class Statistics(View):
         metric : Metric
         rows : ndarray of shape (n_graphs,), bool
         """
-        fold, is_reference = np.full(len(own), -1), own >= 0
+        fold = np.full(len(own), -1)
+        is_reference = own >= 0
         if is_reference.any():
             fold[is_reference] = self._folds[0][own[is_reference]]
         for i in np.unique(fold).tolist():
@@ -294,7 +298,8 @@ class Statistics(View):
         key, place = self.of_[j]
         for x in _categories(graphs, self.vocabulary_):
             if x.key == key:
-                known, values = self.categories_[key], x.shared
+                known = self.categories_[key]
+                values = x.shared
                 index = np.flatnonzero(codes_in(x.values, known, len(known))[x.codes] == place)
                 if place == len(known):
                     values = [x.values[code] for code in x.codes]
@@ -313,7 +318,8 @@ class Statistics(View):
         """Shares of the categories of nodes and edges."""
         for x in _categories(graphs, self.vocabulary_):
             known = self.categories_[x.key]
-            n, columns = len(known) + 1, codes_in(x.values, known, len(known))
+            n = len(known) + 1
+            columns = codes_in(x.values, known, len(known))
             counts = np.bincount(x.graph * n + columns[x.codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(x.totals, 1)[:, np.newaxis]
             form = "share" if x.part in ("node", "edge") else "fact"
@@ -325,12 +331,15 @@ class Statistics(View):
 
     def _numbers(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Numbers of graphs, means and deviations of those of nodes and of edges."""
-        nodes, edges = graphs.attributes, graphs.edge_attributes
+        nodes = graphs.attributes
+        edges = graphs.edge_attributes
         schema = graphs.schema
         if graphs.graph_attributes is not None:
             for name, column in zip(schema.graph_columns, graphs.graph_attributes.T, strict=True):
                 yield Statistic(("number", "graph", name), column, 0.0)
-        names, of_node, of_arc = schema.node_columns, graphs.graph_of_node, graphs.graph_of_arc
+        names = schema.node_columns
+        of_node = graphs.graph_of_node
+        of_arc = graphs.graph_of_arc
         columns = [
             ("node", names[j], np.asarray(nodes)[:, j], of_node) for j in self.columns_.tolist()
         ]
@@ -339,7 +348,8 @@ class Statistics(View):
             for j, name in enumerate(schema.edge_columns)
         ]
         for part, column_name, column, graph in columns:
-            is_given, n = ~np.isnan(column), len(graphs)
+            is_given = ~np.isnan(column)
+            n = len(graphs)
             count = np.bincount(graph, is_given.astype(float), n)
             divisor = np.where(count > 0, count, np.nan)
             mean = np.bincount(graph, np.where(is_given, column, 0.0), n) / divisor
@@ -376,7 +386,9 @@ class Statistics(View):
 
 def structure(graphs: GraphBatch) -> list[Statistic]:
     """Statistics of the structure."""
-    U, graph, n = graphs.underlying, graphs.graph_of_node, len(graphs)
+    U = graphs.underlying
+    graph = graphs.graph_of_node
+    n = len(graphs)
     n_nodes = graphs.n_nodes_per_graph.astype(float)
     degrees = graphs.degrees.astype(float)
     node = 1 / n_nodes.mean()
@@ -451,7 +463,8 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[Categori
     nodes = {"node": np.arange(graphs.n_nodes)[:, np.newaxis], "edge": ends}
     nodes["graph"] = np.empty((len(graphs), 0), dtype=np.int64)
     for part in PARTS:
-        labels, graph = graphs.data(part).labels, graphs.owner(part)
+        labels = graphs.data(part).labels
+        graph = graphs.owner(part)
         if labels is None:
             continue
         totals = np.bincount(graph, minlength=len(graphs))
@@ -463,7 +476,8 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[Categori
     for i in vocabulary.who:
         first, second = vocabulary.same_value(graphs, i)
         steps = vocabulary.steps_of_pairs(graphs, first, second)
-        known, graph = list(dict.fromkeys(steps)), graphs.graph_of_node[first]
+        known = list(dict.fromkeys(steps))
+        graph = graphs.graph_of_node[first]
         name = vocabulary.names[i]
         shared = [graphs.values_by_category("node")[name][code] for code in graphs.labels[first]]
         yield Categorized(
@@ -475,7 +489,8 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[Categori
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:
     """The most frequent categories, by their numbers of graphs, that several graphs have."""
     pairs, counts = np.unique(graph * len(values) + codes, return_counts=True)
-    category, n_graphs = pairs % len(values), np.bincount(pairs % len(values))
+    category = pairs % len(values)
+    n_graphs = np.bincount(pairs % len(values))
     order = by_frequency(category, counts.astype(np.uint64))[:MOST_CATEGORIES]
     return tuple(values[i] for i in order if n_graphs[i] >= MIN_GRAPHS_PER_CATEGORY)
 
@@ -486,7 +501,8 @@ def triangles(graphs: sp.csr_array) -> np.ndarray:
     Edges are followed from the end of lower degree, so that a hub is met once for each of its edges
     (Chiba and Nishizeki, 1985): the time grows with the number of edges to the power of 1.5.
     """
-    degrees, n = np.diff(graphs.indptr), graphs.shape[0]
+    degrees = np.diff(graphs.indptr)
+    n = graphs.shape[0]
     rank = np.empty(n, dtype=np.int64)
     rank[np.argsort(degrees, kind="stable")] = np.arange(n)
     source = np.repeat(np.arange(n), degrees)
@@ -499,7 +515,8 @@ def triangles(graphs: sp.csr_array) -> np.ndarray:
 def _closed(indptr, indices):
     """Number of pairs of arcs u -> v -> w, for each u, with an arc u -> w."""
     n = len(indptr) - 1
-    out, mark = np.zeros(n), np.full(n, -1)
+    out = np.zeros(n)
+    mark = np.full(n, -1)
     for u in range(n):
         for a in range(indptr[u], indptr[u + 1]):
             mark[indices[a]] = u

@@ -66,7 +66,8 @@ def open_zip(path: Path) -> zipfile.ZipFile:
     files = [name for name in archive.namelist() if not name.endswith("/")]
     n_of = Counter(map(posixpath.normpath, files))  # "./a" is "a"
     for name in archive.namelist():
-        place, called = PureWindowsPath(name), f"{path} has a member called {shown(name)!r}"
+        place = PureWindowsPath(name)
+        called = f"{path} has a member called {shown(name)!r}"
         if not name:
             raise UnreadableError(f"{path} has a member without a name: pack the files again")
         if place.anchor or ".." in place.parts:  # of any system: a drive, a slash or a backslash
@@ -103,7 +104,8 @@ def decoded(content: bytes) -> str:
 def documents(content: str | bytes) -> list[Any]:
     """The documents of JSON: one, or one in each line, or one after the other."""
     text = decoded(content) if isinstance(content, bytes) else content
-    found, end = [], BLANKS.match(text).end()
+    found = []
+    end = BLANKS.match(text).end()
     while end < len(text):
         document, end = json.JSONDecoder().raw_decode(text, end)
         found.append(document)

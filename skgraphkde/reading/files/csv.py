@@ -74,7 +74,8 @@ def read_csv(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
             f"{path} is a table of nodes, and no edge list beside it has its name without "
             '".nodes": add that, or leave the table out'
         )
-    cells, decimal = read_cells(path, options), options.get("decimal")
+    cells = read_cells(path, options)
+    decimal = options.get("decimal")
     lower = {name.lower(): name for name in cells}
     present = [ends for ends in ENDS if set(ends) <= set(lower)]
     wanted = options.get("smiles_column")
@@ -130,7 +131,8 @@ def _read_edges(
         decimal = decimal or decimal_mark(cells, columns)
         of_nodes = records(table, columns, schema, "node", len(ids), decimal)
         nodes = list(zip(ids, of_nodes, strict=True))
-    edges, count = [], Counter[tuple]()
+    edges = []
+    count = Counter[tuple]()
     of_edges = records(path, cells, schema, "edge", len(sources), decimal)
     for u, v, data, kind in zip(sources, targets, of_edges, kinds, strict=True):
         if not directed and u != v:

@@ -60,7 +60,8 @@ def _graph(items: dict[str, Any], schema: GraphSchema) -> nx.Graph:
     """A graph of its items, whatever their order. A node without an id has its position for one."""
     directed = str(items.pop("directed", 0)).lower() in ("1", "true")
     items.pop("multigraph", None)
-    nodes, edges = [], []
+    nodes = []
+    edges = []
     for i, x in enumerate(_listed(items.pop("node", None))):
         node = _taken(x, "node", "id", f"#{i}")
         graphics = x.get("graphics")

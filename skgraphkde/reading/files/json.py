@@ -83,7 +83,8 @@ def _graph(document: Any, schema: GraphSchema) -> nx.Graph:
     names = next(filter(None, map(_end_names, edges)), ENDS[0])
     pairs = [tuple(_end(edge.pop(name, None)) for name in names) for edge in edges]
     ids, pairs = _identified(nodes, pairs)
-    joined, has_arrows = [], any("arrows" in edge for edge in edges)
+    joined = []
+    has_arrows = any("arrows" in edge for edge in edges)
     for (source, target), edge in zip(pairs, edges, strict=True):
         if content.get("multigraph"):
             edge.pop("key", None)
@@ -130,7 +131,8 @@ def _records(elements: Any, schema: GraphSchema) -> tuple[list[dict], list[dict]
     for what, records in (('"nodes"', nodes), ('"edges" or "links"', edges)):
         if not isinstance(records, list):
             raise ValueError(f"a graph has no list {what}")
-    nodes, edges = _objects(nodes), _objects(edges)
+    nodes = _objects(nodes)
+    edges = _objects(edges)
     return [_record(x, schema) for x in nodes], [_record(x, schema) for x in edges]
 
 

@@ -99,7 +99,9 @@ def read_xes(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     options : mapping
         As for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
     """
-    rows, count, empty = [], Counter[str](), list[str]()
+    rows = []
+    count = Counter[str]()
+    empty = list[str]()
     for k, trace in enumerate(fromstring(read_content(path)).iterfind("{*}trace")):
         of_case = {
             f"case:{x.attrib['key']}": x.attrib["value"] for x in trace.iterfind("*[@value]")
@@ -153,11 +155,9 @@ def read_log(
     """
     ids = {"graph": columns["case"], "source": "from", "target": "to", "node": "id of the event"}
     graph, source, target, node = ids.values()
-    activity, time, resource = (
-        columns["activity"],
-        columns.get("timestamp"),
-        columns.get("resource"),
-    )
+    activity = columns["activity"]
+    time = columns.get("timestamp")
+    resource = columns.get("resource")
     is_free = "label" not in cells and activity not in names_in_schema(schema, "node")
     label = "label" if is_free else activity
     rest = dict(cells)
@@ -303,11 +303,14 @@ def _problem(span: dict[str, Any]) -> str | None:
 
 def _traces(exported: Iterable[tuple[str, dict]], schema: GraphSchema) -> list[tuple[str, Any]]:
     """The traces of spans, each of which is after the name of its service, and their ids."""
-    rows, others, named = [], dict[str, None](), names_in_schema(schema, "node")
+    rows = []
+    others = dict[str, None]()
+    named = names_in_schema(schema, "node")
     for service, span in exported:
         attributes = _attributes(span)
         others |= dict.fromkeys(x for x in attributes if x not in named)
-        kind, status = span.get("kind", 0), span.get("status", {}).get("code", 0)
+        kind = span.get("kind", 0)
+        status = span.get("status", {}).get("code", 0)
         row = {
             "traceId": span["traceId"],
             "spanId": span["spanId"],

@@ -62,7 +62,8 @@ def read_smi(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
             cells[name] = [EXTENSIONS.sub("", row[i].strip()).strip() for row in rows]
         column = smiles_column(path, cells, schema, wanted)
         return read_smiles_table(path, cells, str(column), schema, columns)
-    texts, names = [], []
+    texts = []
+    names = []
     for line in lines:
         text, _, rest = line.replace("\t", " ").partition(" ")
         texts.append(text)

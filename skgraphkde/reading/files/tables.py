@@ -121,9 +121,11 @@ class TableFiles:
         nodes = frame(self.nodes, "node", self.graph, self.node)
         graphs = frame(self.graphs, "graph", self.graph)
         columns = {x: getattr(self, x) for x in ("graph", "source", "target", "node")}
-        kinds, directed = take_directions(edges, schema), schema.directed is True
+        kinds = take_directions(edges, schema)
+        directed = schema.directed is True
         if kinds is not None and "directed" in kinds and not directed:
-            ends, directed = {self.source: self.target, self.target: self.source}, True
+            ends = {self.source: self.target, self.target: self.source}
+            directed = True
             both_ways = edges[[kind != "directed" for kind in kinds]]
             edges = pd.concat([edges, both_ways.rename(columns=ends)])
         try:

@@ -55,7 +55,9 @@ def to_batch(arrays: dict[str, np.ndarray]) -> GraphBatch:
     ----------
     arrays : dict of ndarray
     """
-    node_ptr, source, target = arrays["node_ptr"], arrays["source"], arrays["target"]
+    node_ptr = arrays["node_ptr"]
+    source = arrays["source"]
+    target = arrays["target"]
     n = node_ptr[-1]
     indptr = offsets(np.bincount(source, minlength=n))
     batch = GraphBatch(
@@ -107,7 +109,8 @@ def read_arrays(path: Path, name: str, *, edge_data: bool = True) -> dict[str, n
     tables = {}
     for part, text in _texts(path, name).items():
         tables[part] = _table(text, f"{path}, {name}_{part}.txt", part)
-    indicator, classes = tables.pop("graph_indicator")[:, 0], tables.pop("graph_labels")[:, 0]
+    indicator = tables.pop("graph_indicator")[:, 0]
+    classes = tables.pop("graph_labels")[:, 0]
     edges = tables.pop("A")
     for part, table in tables.items():
         other, lines = ("A", edges) if part in OF_EDGES else ("graph_indicator", indicator)

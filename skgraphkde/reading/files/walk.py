@@ -258,7 +258,8 @@ def _sources_in(
     """The tables and graph files of folders; a warning counts the other files, but for ours."""
     others = Counter[str]()
     for every in folders:
-        tables, read = tables_in(every, given, options, with_edges_alone=in_zip), set()
+        tables = tables_in(every, given, options, with_edges_alone=in_zip)
+        read = set()
         if tables is not None:
             yield tables
             read = {str(path) for path in tables.files}
@@ -366,8 +367,11 @@ def iter_graphs(
     ...     [(name[-12:], len(graph)) for name, graph in iter_graphs(find_files([folder]))]
     [('path.graphml', 3)]
     """
-    schema, files, refuse = validated(schema), list(files), on_error or _raise
-    options, columns = with_decimal_mark(files, options), list[str]()
+    schema = validated(schema)
+    files = list(files)
+    refuse = on_error or _raise
+    options = with_decimal_mark(files, options)
+    columns = list[str]()
     for path in progress(files):
         unclear.set(columns)
         found = attempt(refuse, read_file, path, schema, options) or ()
@@ -420,7 +424,9 @@ def read_batch(
     """
     known = schema if isinstance(schema, FittedSchema) else None
     schema = validated(schema) if known is None else known.to_schema()
-    files, graphs, refuse = list(files), list[Graph](), on_error or _raise
+    files = list(files)
+    graphs = list[Graph]()
+    refuse = on_error or _raise
     named = names_in_schema(schema, "node")
     if named and files and all(isinstance(x, TableFiles) and x.nodes is None for x in files):
         raise ValueError(
@@ -467,7 +473,8 @@ def _assemble(
 def _warn_mixed(batch: GraphBatch, schema: GraphSchema) -> None:
     """Warn of attributes that "all" reads as categories only because of a few values."""
     for part in PARTS:
-        kind, labels = f"{part}_categories", batch.data(part).labels
+        kind = f"{part}_categories"
+        labels = batch.data(part).labels
         if labels is None or not schema.is_all(kind):
             continue
         for name, values in batch.values_by_category(part).items():

@@ -58,7 +58,8 @@ def _parsed(path: AnyPath) -> Element:
 
 
 def _tree(text: str | bytes) -> Element:
-    builder, parser = TreeBuilder(), ParserCreate()
+    builder = TreeBuilder()
+    parser = ParserCreate()
     parser.buffer_text = True
     parser.StartElementHandler = lambda tag, data: builder.start(tag.rpartition(":")[2], data)
     parser.EndElementHandler = lambda tag: builder.end(tag.rpartition(":")[2])
@@ -82,13 +83,15 @@ def read_graphml(path: AnyPath, schema: GraphSchema) -> Graphs:
         The names of what is read.
     """
     root = _parsed(path)
-    declared, defaults = {}, {}
+    declared = {}
+    defaults = {}
     for part in PARTS:
         keys = [x for x in root.iter("key") if x.get("for", part) in (part, "all")]
         declared[part], defaults[part] = _declared(keys, "attr.name", "attr.type")
 
     def data(element: Element, part: str) -> dict[str, Any]:
-        values, drawn = [], dict[str, Any]()
+        values = []
+        drawn = dict[str, Any]()
         for x in element.iterfind("data"):
             if len(x):
                 drawn |= _drawn_by_yed(x, schema)
@@ -180,7 +183,8 @@ def _gexf_graph(element: Element, schema: GraphSchema) -> nx.Graph:
     if are_ids and "label" not in names_in_schema(schema, "node"):
         for _, data in nodes:
             data.pop("label", None)
-    edges, kinds = [], set()
+    edges = []
+    kinds = set()
     for x, data in read_all("edge"):
         kind = x.get("type", default).lower()
         kinds.add(kind)
@@ -196,9 +200,11 @@ def _declared(
     keys: Iterable[Element], title: str, type_name: str
 ) -> tuple[Declared, dict[str, Any]]:
     """The names and types of attributes by their ids; and their defaults."""
-    declared, defaults = {}, {}
+    declared = {}
+    defaults = {}
     for x in keys:
-        key, convert = x.get("id", ""), _converter(x.get(type_name, ""))
+        key = x.get("id", "")
+        convert = _converter(x.get(type_name, ""))
         name = x.get(title, key)
         declared[key] = name, convert
         default = x.find("default")

@@ -183,7 +183,8 @@ def plain(values: Any) -> Any:
     if hasattr(values, "to_numpy"):  # iterating over a table would give the names of its columns
         return values.to_numpy()
     if isinstance(values, np.ma.MaskedArray):
-        is_masked, values = np.ma.getmaskarray(values), np.asarray(values.data)
+        is_masked = np.ma.getmaskarray(values)
+        values = np.asarray(values.data)
         return np.where(is_masked, None, values) if is_masked.any() else values
     if not is_a(values, "torch", "Tensor"):
         return values

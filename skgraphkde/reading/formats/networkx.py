@@ -56,7 +56,8 @@ def _columns(
     records: Sequence[Mapping[str, Any]], schema: GraphSchema, part: str
 ) -> dict[str, Any]:
     """Columns of a dict per node, or per edge; None for those that are not read."""
-    read, reads_all = set(conventional_names(schema, part)), schema.reads_all(part)
+    read = set(conventional_names(schema, part))
+    reads_all = schema.reads_all(part)
     distinct = dict.fromkeys(map(tuple, records))
     fullest = max(distinct, key=len, default=())  # whose names are in the order of a table
     columns: dict[str, Any] = dict.fromkeys(chain(fullest, chain.from_iterable(distinct)))

@@ -48,7 +48,8 @@ def read_dgl(index: int, graph: Any, _: GraphSchema) -> Graph:
             index, f" is a batch of {graph.batch_size} graphs: give dgl.unbatch(graph)"
         )
     if graph.is_homogeneous:
-        names, pairs = range(graph.num_nodes()), _stacked(graph.edges())
+        names = range(graph.num_nodes())
+        pairs = _stacked(graph.edges())
         return Graph(index, names, pairs, "both", dict(graph.ndata), dict(graph.edata))
     nodes = [(x, graph.num_nodes(x), dict(graph.nodes[x].data)) for x in graph.ntypes]
     edges = {
@@ -104,9 +105,12 @@ def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
     elif n_nodes is None:  # PyG guesses it from the largest id in an edge, and warns
         n_nodes = int(graph.num_nodes)
     _check_ends(index, pairs, (n_nodes, n_nodes))
-    nodes, edges, whole = {}, {}, {}
+    nodes = {}
+    edges = {}
+    whole = {}
     for name, x in data.items():
-        n_values, is_of_edges = length(plain(x)), name.startswith("edge_")
+        n_values = length(plain(x))
+        is_of_edges = name.startswith("edge_")
         if name in of_nodes or (n_values == n_nodes and not is_of_edges):
             nodes[name] = x
         if name in of_edges or (n_values == len(pairs) and is_of_edges):

@@ -64,7 +64,9 @@ def read_pair(index: int, graph: Any, schema: GraphSchema) -> Graph:
     A.data = _floats(index, A.data)
     A.sum_duplicates()
     is_edge = A.data != 0  # also where it is not a number, for the error
-    row, column, weights = A.row[is_edge], A.col[is_edge], A.data[is_edge]
+    row = A.row[is_edge]
+    column = A.col[is_edge]
+    weights = A.data[is_edge]
     are_numbers = schema.edge_weight is None and "weight" in schema.named("edge_numbers")
     return Graph(
         index,
@@ -116,7 +118,8 @@ def read_triple(index: int, graph: Any, schema: GraphSchema) -> Graph:
     graph : tuple or list
     schema : GraphSchema
     """
-    edges, values = graph[0], graph[1] or {}
+    edges = graph[0]
+    values = graph[1] or {}
     # GraKeL also stores feature vectors where labels belong.
     is_vector = isinstance(next(iter(values.values()), None), list | np.ndarray)
     of_nodes = {"x" if is_vector else "label": values} if values else {}
