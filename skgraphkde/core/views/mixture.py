@@ -57,19 +57,21 @@ def learn_weights(of_graphs: np.ndarray, of_twins: np.ndarray) -> np.ndarray:
     is_finite = np.isfinite(of_graphs).all(axis=1) & np.isfinite(of_twins).all(axis=1)
     of_graphs = of_graphs[is_finite]
     of_twins = of_twins[is_finite]
-    start = np.zeros(n_bandwidths)
+    logits = np.zeros(n_bandwidths)
     if not len(of_graphs):
-        return start
-    found = minimize(
-        contrast,
-        start,
-        (of_graphs, of_twins),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-MAX_LOGIT, MAX_LOGIT)] * n_bandwidths,
-        options={"ftol": 1e-14},
-    )
-    return _centered(_polish(_centered(found.x), of_graphs, of_twins))
+        return logits
+    for _ in range(2):  # the first may stop at a bound that is none for centered logits
+        found = minimize(
+            contrast,
+            logits,
+            (of_graphs, of_twins),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(-MAX_LOGIT, MAX_LOGIT)] * n_bandwidths,
+            options={"ftol": 1e-14},
+        )
+        logits = _centered(found.x)
+    return _centered(_polish(logits, of_graphs, of_twins))
 
 
 def _centered(logits: np.ndarray) -> np.ndarray:
