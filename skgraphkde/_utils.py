@@ -170,7 +170,7 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     level = 1
     frame = sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
-        level = level + 1
+        level += 1
         frame = frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

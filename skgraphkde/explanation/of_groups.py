@@ -52,7 +52,7 @@ def say_group(model: GraphModel, group: Group) -> str:
     """
     if group.things is None:
         return printable(_say_statistics(model, group.references))
-    say = _say_edge if group.things.category else _say_neighborhood
+    say = _say_edge if group.things.values else _say_neighborhood
     chosen = group.shared[:MOST_SHARED].tolist()
     names = dict.fromkeys(say(model, group.things, i) for i in chosen)
     text = " and ".join(names)

@@ -12,7 +12,7 @@ from skgraphkde._words import Words, category_text, legible, usually
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.views.base import Context, Facts, Property, Reason
 from skgraphkde.core.views.categories import LISTED, Vocabulary, places
-from skgraphkde.core.views.statistics import Statistics, as_told, structure
+from skgraphkde.core.views.statistics import Statistics, structure
 from skgraphkde.explanation.naming import edge_category, pair_words
 
 
@@ -157,6 +157,13 @@ def name_here(view: Statistics, j: int, graphs: GraphBatch) -> str:
         texts = [legible(value) for value in values]
     noun, is_share, _ = name.partition(" (")
     return f"{noun} ({listed(texts)})" if is_share else f"{name} (here {listed(texts)})"
+
+
+def as_told(form: str, x: Any) -> Any:
+    """Statistics in the unit in which reasons tell them: numbers, not their logarithms."""
+    if form in ("log", "log1p", "most"):
+        return np.exp(x) - (form != "log")
+    return x
 
 
 def in_words(

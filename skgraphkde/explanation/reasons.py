@@ -401,8 +401,9 @@ class Profiles:
             _, usual = usually(n_nodes, known)
             facts = Facts.of("graph", n_nodes, known)
             return Reason(what, words.counted(n_nodes, "node"), usual, facts=facts)
-        own, usual = usually(*self._n_edges(i))
-        facts = Facts.of("graph", *self._n_edges(i))
+        value, known = self._n_edges(i)
+        own, usual = usually(value, known)
+        facts = Facts.of("graph", value, known)
         if not n_edges:
             return Reason(what, f"no {words.edges} at all", usual, about=NO_EDGES, facts=facts)
         # Beyond what follows from the number of nodes.

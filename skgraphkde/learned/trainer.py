@@ -316,15 +316,13 @@ class Trainer:
         own = None
         if self.options.leave_one_out:
             own = torch.eye(len(self.trained_on), dtype=torch.bool, device=self.device)
-        self.fixed = {"trained on": self._fixed(self.references, twins, known, own)}
+        parts = {"trained on": (self.references, twins, known, own)}
         if len(self.held_out):
-            parts = self.held_out_graphs, self.held_out_twins
-            self.fixed["held out"] = self._fixed(*parts, known, None)
-        for part, (of_graphs, of_twins, is_copy) in self.fixed.items():
-            of_graphs, of_twins = (
-                [x.to("cpu", torch.float64) for x in of_both] for of_both in (of_graphs, of_twins)
-            )
-            self.fixed[part] = of_graphs, of_twins, is_copy
+            parts["held out"] = self.held_out_graphs, self.held_out_twins, known, None
+        self.fixed = {}
+        for part, arguments in parts.items():
+            of_graphs, of_twins, is_copy = self._fixed(*arguments)
+            self.fixed[part] = _in_double(of_graphs), _in_double(of_twins), is_copy
 
     def _fixed(
         self, graphs: GraphBatch, twins: GraphBatch, known: list[Any], own: torch.Tensor | None
@@ -418,6 +416,11 @@ def log_densities(
         log_kernels = log_kernels.masked_fill(left_out[:, None, :], -math.inf)
         counts = counts - left_out.sum(1, keepdim=True)
     return torch.logsumexp(log_kernels, 2) - torch.log(math.sqrt(2 * math.pi) * h * counts)
+
+
+def _in_double(log_densities: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Log densities on the CPU, in double precision."""
+    return [x.to("cpu", torch.float64) for x in log_densities]
 
 
 def _split(index: np.ndarray, batch_size: int | None) -> list[np.ndarray]:

@@ -47,7 +47,7 @@ class Things(NamedTuple):
     # Of each thing: values of the two ends and the category of the edge, (3, n_things), as codes;
     # or the first node of the references with the neighborhood, (1, n_things).
     data: np.ndarray
-    values: tuple  # of the category, by code
+    values: tuple  # of the category, by code; () for neighborhoods
 
 
 class Group(NamedTuple):

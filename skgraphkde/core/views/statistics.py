@@ -66,13 +66,6 @@ class Categorized(NamedTuple):
     shared: Sequence[Any] = ()  # the value that the steps of each pair share
 
 
-def as_told(form: str, x: Any) -> Any:
-    """Statistics in the unit in which reasons tell them: numbers, not their logarithms."""
-    if form in ("log", "log1p", "most"):
-        return np.exp(x) - (form != "log")
-    return x
-
-
 class Metric:
     """Euclidean distance between standardized and whitened rows.
 
