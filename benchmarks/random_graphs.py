@@ -192,7 +192,7 @@ def _rewire(graph: nx.Graph, share: float, rng: np.random.RandomState) -> nx.Gra
 def _with_degrees(graphs: GraphBatch) -> GraphBatch:
     """The graphs with degree / (n - 1) as their node attribute."""
     sizes = graphs.n_nodes_per_graph
-    return graphs.replace(attributes=(graphs.degrees / (np.repeat(sizes, sizes) - 1))[:, None])
+    return graphs.with_node_numbers((graphs.degrees / (np.repeat(sizes, sizes) - 1))[:, None])
 
 
 # -- the densities of the paper --------------------------------------------------------------------

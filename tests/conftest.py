@@ -106,11 +106,8 @@ def permuted(batch: GraphBatch, seed: int) -> GraphBatch:
     )
     return batch.replace(
         adjacency=adjacency,
-        labels=None if batch.labels is None else batch.labels[order],
-        attributes=None if batch.attributes is None else batch.attributes[order],
-        edge_labels=None if batch.edge_labels is None else batch.edge_labels[arcs],
-        edge_attributes=None if batch.edge_attributes is None else batch.edge_attributes[arcs],
-        schema=batch.schema,
+        node=batch.data("node").take(order),
+        edge=batch.data("edge").take(arcs),
     )
 
 

@@ -86,7 +86,7 @@ def load_mutag(*, return_X_y: bool = False, edge_data: bool = False) -> Any:
     if edge_data:  # codes from 1, so that each is an entry of the matrix
         of_edges = (matrix(bonds.astype(np.int64) + 1).data - 1, BONDS)
     adjacency = matrix(np.ones(len(row)))
-    graphs = GraphBatch(node_ptr, adjacency, labels, ATOMS, None, *of_edges)
+    graphs = GraphBatch(node_ptr, adjacency, (labels, ATOMS), of_edges)
     if return_X_y:
         return graphs, target
     return Bunch(

@@ -123,7 +123,7 @@ def assemble(
         labels=tuple(sorted(labels.items())),
         called=tuple((schema.call or {}).items()),
     )
-    columns = *data["node"], *data["edge"].take(edge_of_arc), *data["graph"]
+    columns = data["node"], data["edge"].take(edge_of_arc), data["graph"]
     ids = None
     if not all(isinstance(graph.names, range) for graph in graphs):
         ids = np.fromiter(chain.from_iterable(graph.names for graph in graphs), object)

@@ -28,7 +28,7 @@ from skgraphkde.core.graphs.arrays import (
     row_codes,
     sorted_labels,
 )
-from skgraphkde.core.graphs.batch import GraphBatch, with_edge_columns
+from skgraphkde.core.graphs.batch import Data, GraphBatch, with_edge_columns
 from skgraphkde.core.graphs.problems import GraphError, Ignored
 from skgraphkde.core.graphs.schema import (
     CONVENTIONS,
@@ -119,15 +119,14 @@ def _keep(batch: GraphBatch, names: dict[str, tuple[str, ...]]) -> GraphBatch:
         return batch
     data: dict[str, Any] = {}
     fields: dict[str, Any] = dict(names)
-    for part, prefix in PARTS.items():
+    for part in PARTS:
         kind = f"{part}_numbers"
-        data[f"{prefix}labels"], data[f"{prefix}label_names"] = _select(
-            batch, part, names[f"{part}_categories"]
-        )
+        labels, vocabulary = _select(batch, part, names[f"{part}_categories"])
         columns = columns_by_name(batch.data(part).numbers, getattr(has, kind))
         kept = {name: columns[name] for name in names[kind] if name in columns}
         fields[kind] = tuple((name, x.shape[1]) for name, x in kept.items())
-        data[f"{prefix}attributes"] = np.hstack([*kept.values()]) if kept else None
+        numbers = np.hstack([*kept.values()]) if kept else None
+        data[part] = Data(labels, vocabulary, numbers)
     return _without_repeated_arcs(batch.replace(**data, schema=replace(has, **fields)))
 
 
@@ -158,12 +157,9 @@ def _without_repeated_arcs(batch: GraphBatch) -> GraphBatch:
     if batch.schema.edge_weight is not None:
         weights = np.bincount(group, adjacency.data)
     indptr = offsets(np.bincount(source[first], minlength=batch.n_nodes))
-    labels, _, numbers = data.take(first)
     return batch.replace(
         adjacency=sp.csr_array((weights, adjacency.indices[first], indptr), adjacency.shape),
-        edge_labels=labels,
-        edge_attributes=numbers,
-        schema=batch.schema,
+        edge=data.take(first),
     )
 
 

@@ -23,6 +23,11 @@ def shorter(x):
     return x[:-1]
 
 
+def of(field, change):
+    """Change an array of the data of nodes, edges or graphs."""
+    return lambda data: data._replace(**{field: change(getattr(data, field))})
+
+
 VIEWS = ("density", "novelty", "tanimoto", "statistics", "numbers")
 GRAPHS, EDGES = "training_graphs_", "training_graphs_.adjacency"
 NOVELTY, COUNTS = "model_.views.1", "model_.views.2.counts_.counts"
@@ -42,14 +47,14 @@ DAMAGE = [
     (GRAPHS, "node_ptr", put(1, -1)),
     (GRAPHS, "node_ptr", put(-1, 2**40)),
     (GRAPHS, "node_ptr", shorter),
-    (GRAPHS, "labels", put(0, 99)),
-    (GRAPHS, "labels", put(0, -1)),
-    (GRAPHS, "labels", lambda x: x[:, np.newaxis]),
-    (GRAPHS, "attributes", put(0, np.nan)),
-    (GRAPHS, "attributes", lambda x: x[:, :0]),
-    (GRAPHS, "edge_labels", shorter),
-    (GRAPHS, "edge_attributes", lambda x: x.astype(str)),
-    (GRAPHS, "graph_labels", put(0, 5)),
+    (GRAPHS, "node", of("labels", put(0, 99))),
+    (GRAPHS, "node", of("labels", put(0, -1))),
+    (GRAPHS, "node", of("labels", lambda x: x[:, np.newaxis])),
+    (GRAPHS, "node", of("numbers", put(0, np.nan))),
+    (GRAPHS, "node", of("numbers", lambda x: x[:, :0])),
+    (GRAPHS, "edge", of("labels", shorter)),
+    (GRAPHS, "edge", of("numbers", lambda x: x.astype(str))),
+    (GRAPHS, "graph", of("labels", put(0, 5))),
     ("", "verdicts_", put(0, 3)),
     ("", "verdicts_", put(0, -1)),
     ("", "training_scores_", shorter),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -36,25 +36,29 @@ __all__ = ["GraphBatch"]
 # Coordinates are node numbers whose squared change along edges is below this share of the change
 # between random nodes.
 MAX_SPATIAL_RATIO = 0.25
-# What nodes, edges and graphs have.
-OF_PART = "labels", "label_names", "attributes"
-# The arguments of a batch, in the order of the constructor.
-ARGUMENTS = (
-    "node_ptr",
-    "adjacency",
-    *(x + y for x in PARTS.values() for y in OF_PART),
-    "schema",
-    "names",
-    "node_ids",
-)
 
 
 class Data(NamedTuple):
-    """Categories and numbers of all nodes, arcs, or graphs."""
+    """Categories and numbers of all nodes, arcs, or graphs.
 
-    labels: np.ndarray | None  # (n_rows,): indices into `names`
-    names: tuple[Any, ...]  # tuples, if there are several categories
-    numbers: np.ndarray | None  # (n_rows, n_columns)
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,), default=None
+        The index of each one's category in `names`; None if there are no categories.
+    names : tuple of hashable, default=()
+        The vocabulary; with several categories its items are tuples.
+    numbers : ndarray of shape (n_rows, n_columns), default=None
+        NaN is a missing one, if ``schema.missing`` is "indicate".
+    """
+
+    labels: Any = None
+    names: tuple[Any, ...] = ()
+    numbers: Any = None
+
+    def frozen(self) -> Data:
+        """The same data, which cannot be written to."""
+        labels = frozen(self.labels, np.int64)
+        return Data(labels, tuple(self.names), frozen(self.numbers, np.float64))
 
     def take(self, rows: np.ndarray) -> Data:
         """The data of some rows."""
@@ -88,16 +92,11 @@ class GraphBatch:
         One entry per arc, from row to column, with a positive weight; 1 for edges without. It is
         block-diagonal, with a zero diagonal and sorted columns. In undirected graphs each edge is
         two arcs. Parallel edges, which have different data, are several entries.
-    labels : ndarray of shape (n_nodes,), default=None
-        The index of each node's category in `label_names`.
-    label_names : sequence of hashable, default=()
-        The vocabulary of the nodes; with several categories per node its items are tuples.
-    attributes : ndarray of shape (n_nodes, n_attributes), default=None
-        The numbers of each node. NaN is a missing one, if ``schema.missing`` is "indicate".
-    edge_labels, edge_label_names, edge_attributes : default=None, (), None
-        Categories and numbers of the arcs, in the order of the entries of `adjacency`.
-    graph_labels, graph_label_names, graph_attributes : default=None, (), None
-        Categories and numbers of the graphs themselves.
+    node, edge, graph : Data, or tuple of (labels, names, numbers), default=()
+        Categories and numbers of the nodes, of the arcs (in the order of the entries of
+        `adjacency`), and of the graphs themselves: indices, shape (n_rows,), into the names of
+        categories, which are tuples if there are several, and numbers, shape (n_rows, n_columns).
+        NaN is a missing one, if ``schema.missing`` is "indicate".
     schema : FittedSchema, default=None
         Attribute names and types, and whether graphs are directed. None: undirected, with the
         category "label" and the numbers "x".
@@ -113,6 +112,9 @@ class GraphBatch:
     n_nodes_per_graph : ndarray of shape (n_graphs,)
     directed : bool
         True if arcs have a direction.
+    labels, label_names, attributes : ndarray, tuple, ndarray
+        The categories and numbers of nodes; with the prefix "edge_" those of arcs, with "graph_"
+        those of graphs. None, () and None, if there are none.
 
     Examples
     --------
@@ -131,15 +133,9 @@ class GraphBatch:
         self,
         node_ptr: np.ndarray,
         adjacency: sp.csr_array,
-        labels: np.ndarray | None = None,
-        label_names: Sequence[Hashable] = (),
-        attributes: np.ndarray | None = None,
-        edge_labels: np.ndarray | None = None,
-        edge_label_names: Sequence[Hashable] = (),
-        edge_attributes: np.ndarray | None = None,
-        graph_labels: np.ndarray | None = None,
-        graph_label_names: Sequence[Hashable] = (),
-        graph_attributes: np.ndarray | None = None,
+        node: tuple = (),
+        edge: tuple = (),
+        graph: tuple = (),
         schema: FittedSchema | None = None,
         names: Sequence[str] | str | None = None,
         node_ids: np.ndarray | None = None,
@@ -148,15 +144,9 @@ class GraphBatch:
         self.adjacency = copy.copy(adjacency)  # SciPy's constructor would check it again
         for name in ("data", "indices", "indptr"):
             setattr(self.adjacency, name, frozen(getattr(adjacency, name)))
-        self.labels = frozen(labels, np.int64)
-        self.label_names = tuple(label_names)
-        self.attributes = frozen(attributes, np.float64)
-        self.edge_labels = frozen(edge_labels, np.int64)
-        self.edge_label_names = tuple(edge_label_names)
-        self.edge_attributes = frozen(edge_attributes, np.float64)
-        self.graph_labels = frozen(graph_labels, np.int64)
-        self.graph_label_names = tuple(graph_label_names)
-        self.graph_attributes = frozen(graph_attributes, np.float64)
+        self.node = Data(*node).frozen()
+        self.edge = Data(*edge).frozen()
+        self.graph = Data(*graph).frozen()
         self.schema = self._default_schema() if schema is None else schema
         self.directed = self.schema.directed
         self.n_graphs = len(self.node_ptr) - 1
@@ -178,9 +168,19 @@ class GraphBatch:
 
     # -- data of nodes, edges and graphs -------------------------------------------------------
 
+    labels = property(attrgetter("node.labels"))
+    label_names = property(attrgetter("node.names"))
+    attributes = property(attrgetter("node.numbers"))
+    edge_labels = property(attrgetter("edge.labels"))
+    edge_label_names = property(attrgetter("edge.names"))
+    edge_attributes = property(attrgetter("edge.numbers"))
+    graph_labels = property(attrgetter("graph.labels"))
+    graph_label_names = property(attrgetter("graph.names"))
+    graph_attributes = property(attrgetter("graph.numbers"))
+
     def data(self, part: str) -> Data:
         """The categories and numbers of a part, "node", "edge" or "graph"."""
-        return Data(*(getattr(self, PARTS[part] + x) for x in OF_PART))
+        return getattr(self, part)
 
     def owner(self, part: str) -> np.ndarray:
         """Index of the graph of each row of the data of a part, "node", "edge" or "graph"."""
@@ -287,10 +287,10 @@ class GraphBatch:
         """Index of the graph that owns each node, shape (n_nodes,)."""
         return np.arange(self.n_graphs).repeat(self.n_nodes_per_graph)
 
-    @property
+    @cached_property
     def source_of_arc(self) -> np.ndarray:
         """The node from which each arc comes, shape (n_arcs,)."""
-        return np.arange(self.n_nodes).repeat(np.diff(self.adjacency.indptr))
+        return frozen(np.arange(self.n_nodes).repeat(np.diff(self.adjacency.indptr)))
 
     @property
     def graph_of_arc(self) -> np.ndarray:
@@ -306,7 +306,8 @@ class GraphBatch:
         # A file has an entry for each object: many names are one text.
         names = None if self.names is None else json.dumps(self.names)
         ids = None if leaves_ids_out.get() else self.node_ids
-        return GraphBatch, (*(getattr(self, name) for name in ARGUMENTS[:-2]), names, ids)
+        data = tuple(tuple(self.data(part)) for part in PARTS)
+        return GraphBatch, (self.node_ptr, self.adjacency, *data, self.schema, names, ids)
 
     def __len__(self) -> int:
         return self.n_graphs
@@ -317,7 +318,8 @@ class GraphBatch:
             "n_nodes": self.n_nodes,
             "n_arcs" if self.directed else "n_edges": self.n_edges_per_graph.sum(),
         }
-        for part, prefix in PARTS.items():
+        for part in PARTS:
+            prefix = "" if part == "node" else f"{part}_"
             labels, names, numbers = self.data(part)
             if labels is not None:
                 sizes[f"n_{prefix}labels"] = len(names)
@@ -340,9 +342,9 @@ class GraphBatch:
         return GraphBatch(
             offsets(stop - start),
             adjacency,
-            *self.data("node").take(nodes),
-            *self.data("edge").take(arcs),
-            *self.data("graph").take(index),
+            self.data("node").take(nodes),
+            self.data("edge").take(arcs),
+            self.data("graph").take(index),
             self.schema,
             None if self.names is None else [self.names[i] for i in index],
             None if self.node_ids is None else self.node_ids[nodes],
@@ -386,25 +388,43 @@ class GraphBatch:
             shape=(first_node[-1], first_node[-1]),
         )
         node_ptr = offsets(np.concatenate([batch.n_nodes_per_graph for batch in batches]))
-        nodes, edges, graphs = (Data.joined([x.data(part) for x in batches]) for part in PARTS)
+        data = {part: Data.joined([x.data(part) for x in batches]) for part in PARTS}
         schema = first.joined(batch.schema for batch in batches[1:])
         names = [name for x in batches for name in x.names or [""] * len(x)]
         ids = None
         if any(batch.node_ids is not None for batch in batches):
             ids = np.concatenate([x for batch in batches for x in batch.ids_by_graph()])
-        return GraphBatch(node_ptr, adjacency, *nodes, *edges, *graphs, schema, names, ids)
+        return GraphBatch(node_ptr, adjacency, **data, schema=schema, names=names, node_ids=ids)
 
     def replace(self, **changes: Any) -> GraphBatch:
-        """A copy with other arrays, which are named as in the constructor.
+        """A copy with other arguments, which are named as in the constructor.
 
-        Other `attributes` are those that something computed, and have no names.
+        Parameters
+        ----------
+        **changes
+            Some arguments of the constructor.
         """
-        parts = {name: getattr(self, name) for name in ARGUMENTS} | changes
-        if "attributes" in changes and "schema" not in changes:
-            attributes = changes["attributes"]
-            numbers = () if attributes is None else (("x", attributes.shape[1]),)
-            parts["schema"] = replace(self.schema, node_numbers=numbers)
-        return GraphBatch(**parts)
+        arguments = {
+            "node_ptr": self.node_ptr,
+            "adjacency": self.adjacency,
+            "node": self.node,
+            "edge": self.edge,
+            "graph": self.graph,
+            "schema": self.schema,
+            "names": self.names,
+            "node_ids": self.node_ids,
+        }
+        return GraphBatch(**arguments | changes)
+
+    def with_node_numbers(self, numbers: np.ndarray) -> GraphBatch:
+        """A copy whose nodes have other numbers, which something computed: they have no names.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (n_nodes, n_columns)
+        """
+        schema = replace(self.schema, node_numbers=(("x", numbers.shape[1]),))
+        return self.replace(node=self.data("node")._replace(numbers=numbers), schema=schema)
 
     # -- conversion ----------------------------------------------------------------------------
 
@@ -477,10 +497,9 @@ def with_edge_columns(batch: GraphBatch, schema: FittedSchema) -> GraphBatch:
         The schema of the other graphs.
     """
     width = sum(width for _, width in schema.edge_numbers)
+    labels = np.zeros(0, dtype=np.int64) if schema.edge_categories else None
     return batch.replace(
-        edge_labels=np.zeros(0, dtype=np.int64) if schema.edge_categories else None,
-        edge_label_names=(),
-        edge_attributes=np.zeros((0, width)) if width else None,
+        edge=Data(labels, (), np.zeros((0, width)) if width else None),
         schema=replace(
             batch.schema,
             edge_categories=schema.edge_categories,

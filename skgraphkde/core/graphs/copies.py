@@ -86,8 +86,9 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
 def _without_offsets(batch: GraphBatch) -> GraphBatch:
     """Graphs with numbers less their median, where it is so large that it hides differences."""
     changes = {}
-    for part, prefix in PARTS.items():
-        numbers = batch.data(part).numbers
+    for part in PARTS:
+        data = batch.data(part)
+        numbers = data.numbers
         if numbers is None or not len(numbers):
             continue
         is_given = ~np.isnan(numbers).all(axis=0)
@@ -96,8 +97,9 @@ def _without_offsets(batch: GraphBatch) -> GraphBatch:
         deviations = np.nan_to_num(np.abs(numbers - centers)).mean(axis=0)
         is_offset = np.abs(centers) > FAR_FROM_0 * deviations
         if is_offset.any():
-            changes[f"{prefix}attributes"] = numbers - np.where(is_offset, centers, 0.0)
-    return batch.replace(**changes, schema=batch.schema) if changes else batch
+            numbers = numbers - np.where(is_offset, centers, 0.0)
+            changes[part] = data._replace(numbers=numbers)
+    return batch.replace(**changes) if changes else batch
 
 
 def _hash_graphs(batch: GraphBatch, n_rounds: int) -> np.ndarray:
@@ -158,9 +160,10 @@ def _hash_without_names(batch: GraphBatch, hashes: np.ndarray | None = None) -> 
 
     Given hashes of the graphs, each category is known by those of its graphs instead.
     """
-    codes = {}
-    for part, prefix in PARTS.items():
-        labels, names, _ = batch.data(part)
+    changes = {}
+    for part in PARTS:
+        data = batch.data(part)
+        labels, names, _ = data
         if labels is None:
             continue
         if hashes is None:
@@ -170,8 +173,8 @@ def _hash_without_names(batch: GraphBatch, hashes: np.ndarray | None = None) -> 
             sums = np.zeros(len(names), dtype=np.uint64)
             np.add.at(sums, labels, hash64(hashes)[batch.owner(part)])
             of_names = sums >> np.uint64(24)  # to be exact as doubles
-        codes[f"{prefix}labels"] = of_names[labels]
-    return _hash_graphs(batch.replace(**codes, schema=batch.schema), FEW_ROUNDS)
+        changes[part] = data._replace(labels=of_names[labels])
+    return _hash_graphs(batch.replace(**changes), FEW_ROUNDS)
 
 
 def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
@@ -201,7 +204,7 @@ def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
 
 def _without_coordinates(graphs: GraphBatch, are_coordinates: np.ndarray) -> GraphBatch:
     attributes = np.where(are_coordinates, 0.0, np.asarray(graphs.attributes))
-    return graphs.replace(attributes=attributes, schema=graphs.schema)
+    return graphs.replace(node=graphs.data("node")._replace(numbers=attributes))
 
 
 # -- numbers that were rounded ---------------------------------------------------------------------
@@ -235,11 +238,12 @@ def kinds_but_for_rounding(graphs: GraphBatch) -> np.ndarray:
         some = some[near]
         cluster = cluster[near]
         changes = {}
-        for part, prefix in PARTS.items():
-            numbers = some.data(part).numbers
-            if numbers is not None:
-                changes[f"{prefix}attributes"] = _joined(numbers, cluster[some.owner(part)], width)
-        joined = isomorphism_classes(some.replace(**changes, schema=some.schema))
+        for part in PARTS:
+            data = some.data(part)
+            if data.numbers is not None:
+                numbers = _joined(data.numbers, cluster[some.owner(part)], width)
+                changes[part] = data._replace(numbers=numbers)
+        joined = isomorphism_classes(some.replace(**changes))
         distinct[near] = distinct[near[joined]]
     return distinct[place]
 
@@ -248,15 +252,16 @@ def _with_numbers_in_units(graphs: GraphBatch) -> GraphBatch:
     """Graphs with numbers in units of typical deviations, and weights as a number of edges."""
     A = graphs.adjacency
     changes = {}
-    for part, prefix in PARTS.items():
-        numbers = graphs.data(part).numbers
+    for part in PARTS:
+        data = graphs.data(part)
+        numbers = data.numbers
         if part == "edge" and (A.data != 1).any():
             weights = A.data[:, np.newaxis]
             numbers = weights if numbers is None else np.hstack([numbers, weights])
         if numbers is not None:
-            changes[f"{prefix}attributes"] = _in_units(numbers)
+            changes[part] = data._replace(numbers=_in_units(numbers))
     unweighted = with_data(A, np.ones(A.nnz))
-    return graphs.replace(adjacency=unweighted, **changes, schema=graphs.schema)
+    return graphs.replace(adjacency=unweighted, **changes)
 
 
 def _in_units(numbers: np.ndarray) -> np.ndarray:
@@ -282,12 +287,13 @@ def _clusters(graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
     missing = {}
     tables = []
     sums, counts = np.zeros((2, n))
-    for part, prefix in PARTS.items():
-        numbers = graphs.data(part).numbers
+    for part in PARTS:
+        data = graphs.data(part)
+        numbers = data.numbers
         owner = graphs.owner(part)
         if numbers is None:
             continue
-        missing[f"{prefix}attributes"] = np.isnan(numbers)
+        missing[part] = data._replace(numbers=np.isnan(numbers))
         orders = [np.lexsort((column, owner)) for column in numbers.T]
         columns = [column[order] for column, order in zip(numbers.T, orders, strict=True)]
         table = np.nan_to_num(np.column_stack(columns))
@@ -298,7 +304,7 @@ def _clusters(graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
     pairs = [np.zeros((2, 0), dtype=np.intp)]
     distances = [np.zeros(0)]
     if tables:
-        structure = _hash_graphs(graphs.replace(**missing, schema=graphs.schema), FEW_ROUNDS)
+        structure = _hash_graphs(graphs.replace(**missing), FEW_ROUNDS)
         for alike in _with_near_values(structure, sums / np.maximum(counts, 1)):
             rows = [table[ranges(first[alike], first[alike + 1])] for table, first in tables]
             i, j, distance = _neighbors(np.hstack([x.reshape(len(alike), -1) for x in rows]))
@@ -389,11 +395,12 @@ class KnownGraphs:
     def _hashes(self, graphs: GraphBatch) -> np.ndarray:
         """Hash of each graph, which does not depend on the others."""
         changes = {}
-        for part, prefix in PARTS.items():
-            labels, names, _ = graphs.data(part)
-            if labels is not None:
-                changes[f"{prefix}labels"] = codes_in(names, self._vocabularies[part])[labels]
-        graphs = graphs.replace(**changes, schema=graphs.schema)
+        for part in PARTS:
+            data = graphs.data(part)
+            if data.labels is not None:
+                codes = codes_in(data.names, self._vocabularies[part])
+                changes[part] = data._replace(labels=codes[data.labels])
+        graphs = graphs.replace(**changes)
         hashes = np.empty(len(graphs), dtype=np.uint64)
         # Weights are no part of the hash where all are 1.
         is_weighted = np.bincount(graphs.graph_of_arc, graphs.adjacency.data != 1, len(graphs)) > 0

@@ -29,8 +29,8 @@ CONVENTIONS = {
     "graph_numbers": (),
 }
 KINDS = tuple(CONVENTIONS)
-#: What has data, and the prefix of its arrays in a batch.
-PARTS = {"node": "", "edge": "edge_", "graph": "graph_"}
+#: What has data.
+PARTS = ("node", "edge", "graph")
 KINDS_OF = {part: (f"{part}_categories", f"{part}_numbers") for part in PARTS}
 # Names of node numbers that say where a node is, or may say anything, unless the user wrote them.
 PLACES = {"x", "y", "z", "xyz", "pos", "position", "positions", "coords", "coordinates"}
@@ -377,7 +377,7 @@ class FittedSchema:
             directed=any(x.directed for x in everyone),
             missing="indicate" if any(x.missing == "indicate" for x in everyone) else "error",
             named=tuple(dict.fromkeys(name for x in everyone for name in x.named)),
-            ignored=tuple(sorted(ignored, key=lambda x: list(PARTS).index(x.part))),
+            ignored=tuple(sorted(ignored, key=lambda x: PARTS.index(x.part))),
             n_self_loops=sum(x.n_self_loops for x in everyone),
         )
 

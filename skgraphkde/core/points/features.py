@@ -656,10 +656,12 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         groups = self.edge_groups_
         has_groups = bool(self.edge_groups_.categories)
         name = "+".join(batch.schema.edge_categories) or "label"
+        of_arcs = batch.data("edge")._replace(labels=None, names=())
+        if has_groups:
+            of_arcs = of_arcs._replace(labels=groups.of_arcs(batch), names=groups.names)
         return batch.replace(
-            attributes=attributes,
-            edge_labels=groups.of_arcs(batch) if has_groups else None,
-            edge_label_names=groups.names if has_groups else (),
+            node=batch.data("node")._replace(numbers=attributes),
+            edge=of_arcs,
             schema=replace(
                 batch.schema,
                 node_numbers=(("x", attributes.shape[1]),),

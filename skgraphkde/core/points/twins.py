@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -202,7 +201,7 @@ def swap_features(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomSta
     chosen, target = _exchanges(batch.node_ptr, swap_ratio, rng)
     attributes = np.array(batch.attributes)
     attributes[target] = attributes[chosen]
-    return batch.replace(attributes=attributes)
+    return batch.with_node_numbers(attributes)
 
 
 def swap_edges(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomState) -> GraphBatch:
@@ -350,9 +349,7 @@ def _with_edges(
     order = np.lexsort((column, row))
     indptr = offsets(np.bincount(row, minlength=batch.n_nodes))
     arcs = (weight[order], column[order], indptr)
-    changes: dict[str, Any] = {"adjacency": sp.csr_array(arcs, shape=batch.adjacency.shape)}
-    for name in ("edge_labels", "edge_attributes"):
-        values = getattr(batch, name)
-        if values is not None:
-            changes[name] = values[origin[order]]
-    return batch.replace(**changes)
+    return batch.replace(
+        adjacency=sp.csr_array(arcs, shape=batch.adjacency.shape),
+        edge=batch.data("edge").take(origin[order]),
+    )

@@ -63,10 +63,8 @@ def to_batch(arrays: dict[str, np.ndarray]) -> GraphBatch:
     batch = GraphBatch(
         node_ptr,
         sp.csr_array((np.ones(len(target)), target, indptr), shape=(n, n)),
-        *_categories(arrays.get("node_labels")),
-        arrays.get("node_attributes"),
-        *_categories(arrays.get("edge_labels")),
-        arrays.get("edge_attributes"),
+        (*_categories(arrays.get("node_labels")), arrays.get("node_attributes")),
+        (*_categories(arrays.get("edge_labels")), arrays.get("edge_attributes")),
     )
     return batch.replace(schema=replace(batch.schema, directed=not arrays["is_symmetric"]))
 

@@ -21,7 +21,6 @@ from skgraphkde.core.graphs.copies import (
     kinds_but_for_rounding,
     kinds_of,
 )
-from skgraphkde.core.graphs.schema import PARTS
 from skgraphkde.monitoring import DriftMonitor
 from tests.conftest import permuted, random_graphs, refused, warned, with_data
 from tests.core.graphs.test_refinement import WEIGHTED, typed_graphs
@@ -92,8 +91,7 @@ def test_copies_in_single_precision():
 
 def with_numbers(batch, part, numbers):
     if part != "weight":
-        prefix = PARTS[part]
-        return batch.replace(**{f"{prefix}attributes": numbers}, schema=batch.schema)
+        return batch.replace(**{part: batch.data(part)._replace(numbers=numbers)})
     adjacency = batch.adjacency.copy()
     adjacency.data = np.abs(numbers[:, 0])
     return batch.replace(adjacency=adjacency)
@@ -138,9 +136,9 @@ def test_graphs_as_close_to_each_other_as_to_copies_are_distinct():
         (np.append(values, values + 1e-4), 4000),
     ):
         batch = read_graphs([nx.empty_graph(1)] * len(x))
-        batch = batch.replace(graph_attributes=x[:, np.newaxis])
+        batch = with_numbers(batch, "graph", x[:, np.newaxis])
         assert len(np.unique(kinds_but_for_rounding(batch))) == n_distinct
-    batch = batch[:2000].replace(graph_attributes=drawn[:, np.newaxis])
+    batch = with_numbers(batch[:2000], "graph", drawn[:, np.newaxis])
     n_copies = np.unique(kinds_but_for_rounding(batch), return_counts=True)[1]
     assert len(n_copies) > 1950  # by chance one in a hundred is near another and far from all else
     assert not has_excess_duplicates(n_copies)

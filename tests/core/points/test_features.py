@@ -186,7 +186,8 @@ def test_everything_that_is_read_is_used_or_said(name):
     detector.fit(batch)
     assert detector.model_.features.block("attribute").used.tolist() == [0]
     assert any(x.startswith("numbers") for x in detector.model_.view_names)
-    assert detector.predict(batch[:1].replace(attributes=hot, schema=batch.schema)).tolist() == [-1]
+    odd = batch[:1].replace(node=(None, (), hot))
+    assert detector.predict(odd).tolist() == [-1]
 
 
 def test_categories_that_only_one_graph_has_are_unseen():

@@ -114,7 +114,7 @@ def propagate_slow(graphs, n_layers, average=lambda X: []):
 def test_propagation_equals_dense_matrices(n_layers):
     graphs = make_input()
     constant = np.full((graphs.n_nodes, 1), 7.3)
-    graphs = graphs.replace(attributes=np.hstack([graphs.attributes, constant]))
+    graphs = graphs.with_node_numbers(np.hstack([graphs.attributes, constant]))
     encoder = Propagation(n_layers).build(graphs.attributes.shape[1])
     parts = [apart(graphs[:2], n_layers), merged(graphs[2:], n_layers)[0]]
     encoder.standardize(parts)

@@ -269,7 +269,7 @@ def test_hard_graphs_survive(twins, directed):
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.2, 0.5, 1.0]))
 def test_swapped_features(seed, ratio):
     batch = read_graphs(random_graphs(8, seed, labels="", max_nodes=12))
-    batch = batch.replace(attributes=np.arange(batch.n_nodes, dtype=float)[:, None])
+    batch = batch.with_node_numbers(np.arange(batch.n_nodes, dtype=float)[:, None])
     twin = swap_features(batch, ratio, np.random.RandomState(seed))
     for i in range(len(batch)):
         before, after = batch[i].attributes.ravel(), twin[i].attributes.ravel()
@@ -282,7 +282,7 @@ def test_swapped_features(seed, ratio):
 def test_swaps_are_uniform():
     """Every node is chosen equally often, and every permutation of the chosen comes up."""
     batch = GraphBatch.concatenate([read_graphs([nx.path_graph(6)])] * 4000)
-    batch = batch.replace(attributes=np.tile(np.arange(6.0), 4000)[:, None])
+    batch = batch.with_node_numbers(np.tile(np.arange(6.0), 4000)[:, None])
     rows = swap_features(batch, 0.5, np.random.RandomState(0)).attributes.reshape(-1, 6)
     moved = (rows != np.arange(6)).mean(0)  # 3 of 6 nodes, each stays with probability 1/3
     np.testing.assert_allclose(moved, 0.5 * 2 / 3, atol=0.03)

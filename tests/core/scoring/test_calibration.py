@@ -69,7 +69,7 @@ def clouds(rng, n_graphs, spread=1.0):
     """Graphs without edges, of 5 nodes with 2 attributes each."""
     no_edges = sp.csr_array((5 * n_graphs, 5 * n_graphs))
     attributes = spread * rng.standard_normal((5 * n_graphs, 2))
-    return GraphBatch(5 * np.arange(n_graphs + 1), no_edges, attributes=attributes)
+    return GraphBatch(5 * np.arange(n_graphs + 1), no_edges, (None, (), attributes))
 
 
 @pytest.mark.parametrize(("calibration", "slack"), [(Split(100 / 140), 0), ("loo", 0.5)])

@@ -252,7 +252,7 @@ def test_a_number_that_is_next_to_others_is_no_reason():
     view, one = fit(Numbers(), batch), batch[:1]
     far = Property("extreme", view.name, np.ones(1), np.zeros(1))
     assert say_numbers(view, one, far, None).text == ""
-    odd = one.replace(attributes=np.full_like(one.attributes, 14.0), schema=batch.schema)
+    odd = one.replace(node=(None, (), np.full_like(one.attributes, 14.0)))
     told = say_numbers(view, odd, far, None).text
     gap = r"usually 10\S* to 20\S*, but none between 11 and 20 among 400 other nodes"
     assert re.fullmatch(f"ms 14 of node 0; {gap}", told)
