@@ -47,7 +47,7 @@ _CLASSES = {
     "core.points.propagation": ["FittedPropagation", "Propagation"],
     "core.views.confirmed": ["Confirmed"],
     "core.views.numbers": ["NumberPoints", "Numbers"],
-    "core.views.categories": ["CategoryCounts", "ReferenceTable", "Vocabulary"],
+    "core.views.categories": ["CategoryCounts", "ReferenceTable", "Table", "Vocabulary"],
     "core.views.density": ["Density"],
     "core.views.embedding": ["Embedding"],
     "core.views.kernels": ["KDE"],

@@ -23,7 +23,7 @@ from skgraphkde.core.scoring.calibration import FittedCalibration
 from skgraphkde.core.scoring.combination import LogPValues
 from skgraphkde.core.scoring.model import GraphModel
 from skgraphkde.core.views.base import View
-from skgraphkde.core.views.categories import CategoryCounts, ReferenceTable
+from skgraphkde.core.views.categories import CategoryCounts, ReferenceTable, Table
 from skgraphkde.core.views.density import Density
 from skgraphkde.core.views.embedding import Embedding
 from skgraphkde.core.views.neighborhoods import ComparedNeighborhoods, NeighborhoodCounts
@@ -220,8 +220,15 @@ def _(x: ReferenceTable, n: int) -> Iterator[Expected]:
 
 @expected.register
 def _(x: CategoryCounts, n: int) -> Iterator[Expected]:
-    for factors in x.value_factors.values():
-        yield Expected("value_factors", factors, (2,))
+    _are(Table, *x.tables.values())
+    yield from ()
+
+
+@expected.register
+def _(x: Table, n: int) -> Iterator[Expected]:
+    _are(ReferenceTable, x.known)
+    yield Expected("surprise", np.array(x.surprise), (), 0, 1)
+    yield Expected("factors", np.array(x.factors), (2,), 1)
 
 
 @expected.register

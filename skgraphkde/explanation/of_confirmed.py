@@ -9,9 +9,16 @@ from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.views.base import Context, Property, Reason
 from skgraphkde.core.views.categories import LISTED
 from skgraphkde.core.views.confirmed import ITSELF, Confirmed
-from skgraphkde.core.views.statistics import FROM_SIZE
 from skgraphkde.explanation.of_statistics import in_words, name_here
 
+# What may follow from the number of nodes, as in chains, and is not told beside it.
+FROM_SIZE = [
+    ("density",),
+    ("mean degree",),
+    ("deviation of degrees",),
+    ("degree 1",),
+    ("degree 2",),
+]
 # Statistics that a reason names.
 MOST_SHARED = 2
 # The fact that reasons of all views of confirmed anomalies state.
@@ -66,7 +73,9 @@ def _shared(view: Confirmed, context: Context, i: int, own: int) -> dict[int, st
     rows = np.vstack([statistics.table(context), view.statistics_of_anomalies()[i]])
     known = statistics.table_ if own < 0 else np.delete(statistics.table_, own, axis=0)
     away = metric.away(rows, known)
-    away[FROM_SIZE] *= not away[0]
+    keys = list(statistics.keys_)
+    if away[keys.index(("nodes",))]:
+        away[[keys.index(key) for key in FROM_SIZE]] = 0
     said: dict[int, str] = {}
     for j in np.argsort(-away.round(9), kind="stable"):  # rounding decides on no order
         if not away[j] > away.max() / 2 or len(said) == MOST_SHARED:

@@ -61,7 +61,7 @@ def say_numbers(
 
 def _said(odd: OddRow, names: Sequence[str], text: str, range_: str = "") -> Reason:
     """A reason that is about some of the numbers."""
-    about = tuple(f"{odd.rows.part} {name}" for name in names)
+    about = tuple((odd.rows.part, name) for name in names)
     return Reason(", ".join(names), text, range_, about=about)
 
 
@@ -134,7 +134,7 @@ def _together(view: Numbers, graph: GraphBatch, odd: OddRow, where: str) -> Reas
         f"{_kind_of(view, graph, odd)} has about {these}"
     )
     what = ", ".join(names[j] for j in two)
-    about = (f"{odd.rows.part}s together",)
+    about = (("together", odd.rows.part),)
     return Reason(what, text, f"nearest: {' and '.join(near)}", about=about)
 
 

@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skgraphkde._words import USUAL, Words
+from skgraphkde._words import USUAL
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.model import GraphModel, references_of
 from skgraphkde.core.views.base import Context, Property, View
-from skgraphkde.core.views.categories import OFTEN_NEW, means
+from skgraphkde.core.views.categories import OFTEN_NEW, Table, means
+from skgraphkde.explanation.facts import Fact
 from skgraphkde.explanation.tails import Tails
-from skgraphkde.explanation.wording import features_in_words, part_names
+from skgraphkde.explanation.wording import features_in_words
 
 # What nearly all known graphs have: more than nine in ten, as those in the usual ranges.
 NEARLY_ALL = USUAL[1]
@@ -54,10 +55,8 @@ class Properties:
         What people call nodes, edges and graphs.
     features : list of Feature
         The columns of node features, in words.
-    facts : dict of str
-        What reasons of other kinds call the share of nodes with each category.
-    same : dict of str
-        What reasons of parts call a number of graphs that is a count, sum or mean of these.
+    same : dict of Fact -> Fact
+        For a number of graphs that is a count, sum or mean of parts, the fact about these.
     counts : CategoryCounts
         The categories of the training graphs.
     common : dict of str -> Common
@@ -84,12 +83,12 @@ class Properties:
         self.words = references.schema.words
         self.features = features_in_words(model.features, references.schema)
         self.edges = model.features.block("edge")
-        self.facts = {x.words.partition(" ")[2]: x.fact for x in self.features if x.form == "share"}
         self.common = self._common_parts()
         self.first_of_edges = 0
         if self.edges is not None:
             self.first_of_edges = model.features.kind_of_column.index("edge")
-        self.sizes = _sizes(references)
+        self.n_nodes = references.n_nodes_per_graph
+        self.n_edges = _count_edges(references)
         self.same = _facts_of_totals(references)
         features = np.asarray(model.features.transform_batch(references).attributes)
         means = self.feature_means(references, features)
@@ -173,9 +172,11 @@ class Properties:
         context: Context,
     ) -> Iterator[tuple[View | None, Property]]:
         """Generate properties, each with its view, always in the same order."""
-        n_nodes, n_edges = _sizes(graphs).T
+        n_nodes = graphs.n_nodes_per_graph
+        n_edges = _count_edges(graphs)
         # Half a node more does not count, even where all graphs have the same size.
-        one_node, one_edge = 0.5 / self.sizes.mean(axis=0)
+        one_node = np.array(0.5 / self.n_nodes.mean())
+        one_edge = np.array(0.5 / self.n_edges.mean())
         yield None, Property("size", "nodes", np.log(n_nodes), one_node, both=True)
         yield None, Property("size", "edges", np.log(n_edges / n_nodes), one_edge, both=True)
         if graphs.schema.edge_weight is not None:
@@ -196,18 +197,18 @@ class Properties:
             of_others = self.n_training_graphs - self.common[kind].n_graphs
             rarity = lacks @ np.log((self.n_training_graphs + 1) / (of_others + 1))
             yield None, Property("missing", kind, rarity, least)
-        for kind, keys, graph in parts:
+        for table, keys, graph in parts:
             n_parts = np.maximum(np.bincount(graph, minlength=len(graphs)), 1)
-            if self.counts.about[kind][0] == "edge" and not graphs.directed:
+            if table.part == "edge" and not graphs.directed:
                 n_parts = np.maximum(n_parts / 2, 1)
-            if kind != "gaps" and self.counts.known[kind].chance <= OFTEN_NEW:
-                shares = means(self.new_parts(graphs, kind, keys, own[graph]), graph, len(graphs))
-                yield None, Property("new", kind, shares, 0.25 / n_parts)
-            if kind in self.counts.kinds:
-                is_rare, n_graphs = self.rare_parts(graphs, kind, keys, own[graph])
+            if table.role != "gaps" and table.known.chance <= OFTEN_NEW:
+                shares = means(self.new_parts(graphs, table, keys, own[graph]), graph, len(graphs))
+                yield None, Property("new", table.name, shares, 0.25 / n_parts)
+            if table.is_main:
+                is_rare, n_graphs = self.rare_parts(graphs, table, keys, own[graph])
                 rarity = np.where(is_rare, np.log((self.n_training_graphs + 1) / (n_graphs + 1)), 0)
                 rarity = means(rarity, graph, len(graphs))
-                rare.append(Property("rare", kind, rarity, 0.25 / n_parts))
+                rare.append(Property("rare", table.name, rarity, 0.25 / n_parts))
         for x in rare:
             yield None, x
         of_references = references_of(own, self.reference_index)
@@ -220,39 +221,37 @@ class Properties:
         counts = self.counts
         graphs = self.references
         found = dict[str, Common]()
-        for kind, keys, _ in counts.parts(graphs):
-            of_nodes = counts.by_category or ("categories",)
-            of_steps = counts.edges.get(kind) == (counts.vocabulary.step,)
-            table = counts.known[kind]
-            is_common = table.n_graphs >= NEARLY_ALL * self.n_training_graphs
-            is_common &= np.isin(table.colors, keys)  # of a sample of the training graphs
-            if not (kind in of_nodes or of_steps) or not is_common.any():
+        for table, keys, _ in counts.parts(graphs):
+            of_nodes = table.part == "node" and table.category
+            of_steps = table.role == "edges" and table.categories == (counts.vocabulary.step,)
+            known = table.known
+            is_common = known.n_graphs >= NEARLY_ALL * self.n_training_graphs
+            is_common &= np.isin(known.colors, keys)  # of a sample of the training graphs
+            if not (of_nodes or of_steps) or not is_common.any():
                 continue
-            colors = table.colors[is_common]
+            colors = known.colors[is_common]
             ends = []
             distinct, first = np.unique(keys, return_index=True)
             first = first[np.searchsorted(distinct, colors)]
-            for of_end, nodes in self._of_ends(graphs, kind):
-                for index in counts.ends(graphs, kind):
-                    at_end = np.searchsorted(found[of_end].colors, nodes[index[first]])
-                    ends.append((of_end, at_end))
-            found[kind] = Common(colors, table.n_graphs[is_common], first, ends)
+            for of_end, nodes in self._of_ends(graphs, table):
+                for index in counts.ends(graphs, table):
+                    at_end = np.searchsorted(found[of_end.name].colors, nodes[index[first]])
+                    ends.append((of_end.name, at_end))
+            found[table.name] = Common(colors, known.n_graphs[is_common], first, ends)
         return found
 
-    def name_of(self, kind: str, i: int, words: Words) -> str:
-        """The name of what nearly all training graphs have, by its position in `common`."""
-        counts = self.counts
+    def example_of(self, table: Table, i: int) -> tuple[GraphBatch, int]:
+        """A reference, and the part in it, of what nearly all have, by its place in `common`."""
         graphs = self.references
-        part = int(self.common[kind].first[i])
-        of_edges = kind in counts.edges
-        graph = int((graphs.graph_of_arc if of_edges else graphs.graph_of_node)[part])
-        start = (
-            graphs.adjacency.indptr[graphs.node_ptr[graph]] if of_edges else graphs.node_ptr[graph]
-        )
-        return part_names(graphs[graph], kind, counts, words)[part - int(start)]
+        part = int(self.common[table.name].first[i])
+        graph = int(graphs.owner(table.part)[part])
+        start = graphs.node_ptr[graph]
+        if table.part == "edge":
+            start = graphs.adjacency.indptr[start]
+        return graphs[graph], part - int(start)
 
     def lacking(
-        self, graphs: GraphBatch, parts: list[tuple[str, np.ndarray, np.ndarray]]
+        self, graphs: GraphBatch, parts: list[tuple[Table, np.ndarray, np.ndarray]]
     ) -> dict[str, np.ndarray]:
         """Marks of what nearly all training graphs have, and graphs have not, by `common`.
 
@@ -269,23 +268,23 @@ class Properties:
         dict of str -> ndarray of shape (n_graphs, n_kinds), bool
         """
         found: dict[str, np.ndarray] = {}
-        for kind, keys, graph in parts:
-            if kind not in self.common:
+        for table, keys, graph in parts:
+            if table.name not in self.common:
                 continue
-            colors, _, _, ends = self.common[kind]
+            colors, _, _, ends = self.common[table.name]
             place = np.minimum(np.searchsorted(colors, keys), len(colors) - 1)
             is_common = colors[place] == keys
             lacks = np.ones((len(graphs), len(colors)), dtype=bool)
             lacks[graph[is_common], place[is_common]] = False
-            if kind in self.counts.edges:
+            if table.part == "edge":
                 lacks[graphs.n_edges_per_graph == 0] = False
-            for table, at_end in ends:
-                lacks &= ~found[table][:, at_end]
-            found[kind] = lacks
+            for of_end, at_end in ends:
+                lacks &= ~found[of_end][:, at_end]
+            found[table.name] = lacks
         return found
 
     def new_parts(
-        self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
+        self, graphs: GraphBatch, table: Table, keys: np.ndarray, own: np.ndarray
     ) -> np.ndarray:
         """Mask of the parts that no training graph has, and that are not so because of others.
 
@@ -293,40 +292,38 @@ class Properties:
         surroundings with an edge that is new or very rare.
         """
         vocabulary = self.counts.vocabulary
-        known = self.counts.known
-        is_new = known[kind].is_new(keys, own)
-        if kind == "categories":
-            for i, name in enumerate(self.counts.by_category):
-                is_new &= ~known[name].is_new(vocabulary.value_keys(graphs, i), own)
-        if kind in self.counts.edges:
-            for alone, (part, name) in self.counts.alone.items():
-                if part == "edge":
-                    is_new &= ~known[alone].is_new(vocabulary.keys_alone(graphs, part, name), own)
-        if kind in self.counts.surroundings:
-            categories = self.counts.surroundings[kind]
-            edges = vocabulary.edge_keys(graphs, categories)
+        is_new = table.known.is_new(keys, own)
+        if table.role in ("together", "edges"):
+            for alone in self.counts.with_role("value"):
+                if alone.part == table.part:
+                    values = vocabulary.keys_alone(graphs, alone.part, alone.category)
+                    is_new &= ~alone.known.is_new(values, own)
+        if table.role == "surroundings":
+            edges = vocabulary.edge_keys(graphs, table.categories)
             source = graphs.source_of_arc
-            table = kind.replace("surroundings", "edges")
+            tables = self.counts.with_role("edges")
+            [of_edges] = [x for x in tables if x.categories == table.categories]
             fewest = max(FEWEST * self.n_training_graphs, 1)
-            is_odd = known[table].n_graphs_of(edges, own[source]) <= fewest
-            is_new[source[is_odd]] = is_new[graphs.adjacency.indices[is_odd]] = False
-        for table, nodes in self._of_ends(graphs, kind):
-            for ends in self.counts.ends(graphs, kind):
-                is_new &= ~known[table].is_new(nodes[ends], own)
+            is_odd = of_edges.known.n_graphs_of(edges, own[source]) <= fewest
+            is_new[source[is_odd]] = False
+            is_new[graphs.adjacency.indices[is_odd]] = False
+        for of_end, nodes in self._of_ends(graphs, table):
+            for ends in self.counts.ends(graphs, table):
+                is_new &= ~of_end.known.is_new(nodes[ends], own)
         return is_new
 
-    def _of_ends(self, graphs: GraphBatch, kind: str) -> Iterator[tuple[str, np.ndarray]]:
+    def _of_ends(self, graphs: GraphBatch, table: Table) -> Iterator[tuple[Table, np.ndarray]]:
         """Generate tables of the nodes at the ends of edges and pairs, with colors of all nodes."""
         vocabulary = self.counts.vocabulary
-        by_category = self.counts.by_category
-        at_ends = (self.counts.edges | self.counts.surroundings).get(kind, ())
-        if kind in self.counts.same:
-            at_ends = (vocabulary.step,)
+        if not vocabulary.by_label or table.role not in ("edges", "surroundings", "same"):
+            return
+        by_category = self.counts.values_of_nodes
+        at_ends = (vocabulary.step,) if table.role == "same" else table.categories
         for i in at_ends:
             if by_category:
                 yield by_category[i], vocabulary.value_keys(graphs, i)
             else:
-                yield "categories", vocabulary.node_keys(graphs)
+                yield self.counts.tables["categories"], vocabulary.node_keys(graphs)
 
     def new_walk(self, graph: GraphBatch, starts: np.ndarray, own: int) -> list[int]:
         """The shortest walk whose steps no reference has in this order; [] if there is none.
@@ -363,29 +360,31 @@ class Properties:
         return shortest if len(shortest) > 2 else []
 
     def rare_parts(
-        self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
+        self, graphs: GraphBatch, table: Table, keys: np.ndarray, own: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mask of the parts that few training graphs have, and the number of these.
 
         Edges with a rare or new end do not count, unless they are far rarer than the end.
         """
-        known = self.counts.known
-        n_graphs = known[kind].n_graphs_of(keys, own)
+        n_graphs = table.known.n_graphs_of(keys, own)
         most = max(FEW * self.n_training_graphs, 1)
         is_rare = (n_graphs > 0) & (n_graphs <= most)
-        for table, nodes in self._of_ends(graphs, kind):
-            for ends in self.counts.ends(graphs, kind):
-                of_end = known[table].n_graphs_of(nodes[ends], own)
-                is_rare &= of_end > np.minimum(most, RARER * n_graphs)
+        for of_end, nodes in self._of_ends(graphs, table):
+            for ends in self.counts.ends(graphs, table):
+                n_of_end = of_end.known.n_graphs_of(nodes[ends], own)
+                is_rare &= n_of_end > np.minimum(most, RARER * n_graphs)
         return is_rare, n_graphs
 
 
-def _facts_of_totals(graphs: GraphBatch) -> dict[str, str]:
-    """For each number of graphs that is a count, sum or mean of parts, what it is about."""
+def _facts_of_totals(graphs: GraphBatch) -> dict[Fact, Fact]:
+    """For each number of graphs that is a count, sum or mean of parts, the fact about these."""
     schema = graphs.schema
     n = len(graphs)
-    found = dict[str, str]()
-    totals = [("nodes", graphs.n_nodes_per_graph), ("edges", graphs.n_edges_per_graph)]
+    found = dict[Fact, Fact]()
+    totals: list[tuple[Fact, np.ndarray]] = [
+        ("nodes", graphs.n_nodes_per_graph),
+        ("edges", graphs.n_edges_per_graph),
+    ]
     for part, names in (("node", schema.node_columns), ("edge", schema.edge_columns)):
         for j, name in enumerate(names):
             column = np.asarray(graphs.data(part).numbers)[:, j]
@@ -393,17 +392,18 @@ def _facts_of_totals(graphs: GraphBatch) -> dict[str, str]:
             mean = means(np.nan_to_num(column), graph, n)
             n_arcs = np.bincount(graph, minlength=n)
             n_parts = n_arcs if part == "node" else graphs.n_edges_per_graph
-            totals += [(f"{part} {name}", mean), (f"{part} {name}", mean * n_parts)]
+            totals += [((part, name), mean), ((part, name), mean * n_parts)]
     for j, name in enumerate(schema.graph_columns):
         for fact, total in totals:
             column = np.asarray(graphs.graph_attributes)[:, j]
             if np.allclose(np.where(np.isnan(column), total, column), total, ROUNDED):
-                found[f"graph {name}"] = fact
+                found["graph", name] = fact
     return found
 
 
-def _sizes(graphs: GraphBatch) -> np.ndarray:
-    return np.column_stack([graphs.n_nodes_per_graph, np.maximum(graphs.n_edges_per_graph, 0.5)])
+def _count_edges(graphs: GraphBatch) -> np.ndarray:
+    """Number of edges of each graph; none are half a one, which has a logarithm."""
+    return np.maximum(graphs.n_edges_per_graph, 0.5)
 
 
 def _stacked(properties: list[Property], n_graphs: int) -> tuple[np.ndarray, np.ndarray]:

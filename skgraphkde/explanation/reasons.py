@@ -15,13 +15,15 @@ import numpy as np
 from skgraphkde._messages import encodable, listed, shown
 from skgraphkde._words import Words, usual_range, usually
 from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.schema import PARTS
 from skgraphkde.core.scoring.model import GraphModel
 from skgraphkde.core.views.base import Context, Facts, Property, Reason, View
-from skgraphkde.core.views.categories import LISTED, places
+from skgraphkde.core.views.categories import LISTED, Table, places
 from skgraphkde.core.views.confirmed import Confirmed
 from skgraphkde.core.views.neighborhoods import Novelty
 from skgraphkde.core.views.numbers import Numbers
 from skgraphkde.core.views.statistics import Statistics
+from skgraphkde.explanation.facts import Fact, fact_of_value, facts_of_parts
 from skgraphkde.explanation.naming import compared_words, edge_category, words_of
 from skgraphkde.explanation.of_confirmed import say_confirmed
 from skgraphkde.explanation.of_neighborhoods import say_neighborhoods
@@ -49,12 +51,12 @@ SHARES_OF_NODES = (
 )
 # Numbers are as usual if they are so near to the range, in units of the largest known one.
 ROUNDING = 1e-6
-# The property of the number of edges, the second one.
-EDGES = 1
 # What was never seen, each before what follows from it, and what is rare.
 VALUE, COMBINATION, EDGE, EDGE_BY_SEVERAL, EDGE_BY_ANOTHER, SURROUNDINGS, RARE = range(7)
 # A usual number is told if it is beyond so large a share of the known ones.
 FAR = 0.75
+# The facts that several numbers are unusual together.
+TOGETHER = {("together", part) for part in PARTS}
 # The facts that follow if there are no edges.
 NO_EDGES = ("edges", "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles")
 # The words for programs, whatever people say.
@@ -152,6 +154,9 @@ class Profiles:
         self.reference = model.references_of(own)
         self.properties = Properties(model)
         self.columns = self.properties.columns
+        kinds = [(x.kind, x.what) for x in self.columns]
+        self.n_nodes_column = kinds.index(("size", "nodes"))
+        self.n_edges_column = kinds.index(("size", "edges"))
         tails = self.properties.tails
         shape = len(self.graphs), len(self.columns)
         self.values, self.raw, strengths = (np.empty(shape) for _ in range(3))
@@ -174,17 +179,8 @@ class Profiles:
         self.words = self.properties.words
         is_sample = len(self.properties.known) < model.n_training_graphs
         self.others = f"{'sampled' if is_sample else 'other'} {self.words.graphs}"
-        counts = self.properties.counts
-        level_of = dict.fromkeys(counts.about, COMBINATION)
-        for kind, categories in counts.edges.items():
-            level_of[kind] = EDGE_BY_SEVERAL
-            if len(categories) == 1:
-                is_main = counts.vocabulary.names[categories[0]] == counts.vocabulary.named
-                level_of[kind] = EDGE if is_main else EDGE_BY_ANOTHER
-        level_of |= dict.fromkeys((*counts.surroundings, *counts.same), SURROUNDINGS)
-        level_of |= {kind: VALUE for kind, (_, category) in counts.about.items() if category}
-        levels = {"new": level_of, "rare": dict.fromkeys(counts.about, RARE)}
-        self.levels = np.array([levels.get(x.kind, {}).get(x.what, -1) for x in self.columns])
+        self.tables = self.properties.counts.tables
+        self.levels = np.array([self._level(x) for x in self.columns])
         # Few known graphs are enough to say of a value that it is new, if none has one of its own.
         has_one = np.vstack([self.properties.known > 0, np.zeros(len(self.columns), dtype=bool)])
         # What one in twenty have is nothing that was never seen.
@@ -196,6 +192,25 @@ class Profiles:
         self.strengths = np.minimum(strengths, STRONGEST).round(9) + 0.0  # not -0.0
         self.units = model.features.units()
         self.of_edges = self.properties.edge_means(self.graphs[:1]).keys()
+
+    def _level(self, column: Property) -> int:
+        """How early a property comes among those that were never seen, and rare ones; or -1."""
+        if column.kind == "rare":
+            return RARE
+        if column.kind != "new":
+            return -1
+        table = self.tables[column.what]
+        vocabulary = self.properties.counts.vocabulary
+        if table.category:
+            return VALUE
+        if table.role in ("surroundings", "same"):
+            return SURROUNDINGS
+        if table.role != "edges":
+            return COMBINATION
+        if len(table.categories) != 1:
+            return EDGE_BY_SEVERAL
+        is_main = vocabulary.names[table.categories[0]] == vocabulary.named
+        return EDGE if is_main else EDGE_BY_ANOTHER
 
     def reasons(self, i: int, most: int) -> list[RankedReason]:
         """The strongest reasons for one graph, the plainer of about equal ones first.
@@ -218,27 +233,31 @@ class Profiles:
         order = np.lexsort([*keys[::-1], ~is_unusual])
         order = order[strengths[order] > 0]
         if not self.graphs.n_edges_per_graph[i]:  # of which all else follows
-            order = np.append(order[order == EDGES], order[order != EDGES])
+            is_of_edges = order == self.n_edges_column
+            order = np.append(order[is_of_edges], order[~is_of_edges])
         found = self._told(i, order, self._unusual, most)
         # Nothing is unusual: what is furthest out, or the size, which any graph has.
         if not found:
             order = np.lexsort([-raw * self.weights, -weighted])
             found = self._told(i, order, self._furthest, most)
             found = [x._replace(strength=min(x.strength, USUAL)) for x in found]
-        return found or [self._ranked(0, self._reason(i, 0), 0.0)]
+        size = self.n_nodes_column
+        return found or [self._ranked(size, self._reason(i, size), 0.0)]
 
     def _told(
         self, i: int, order: np.ndarray, say: Callable[..., Reason], most: int
     ) -> list[RankedReason]:
         """The first reasons that have words, but those that repeat what others before them say."""
         found: list[RankedReason] = []
-        stated: set[str] = set()
+        stated: set[Fact] = set()
         for j in order.tolist():
             reason = say(i, j, stated)
-            about = {self.properties.same.get(x, x) for x in reason.about or (reason.what,)}
+            about: set[Fact] = set()
+            for fact in reason.about or (reason.what,):
+                about.add(self.properties.same.get(fact, fact))
             # Nothing about a node is usual if it has a value that was never seen.
             odd = {v for x in found if x.kind == "new" for v in x.nodes}
-            is_usual = any(x.endswith(" together") for x in about) and odd & {*reason.nodes}
+            is_usual = about & TOGETHER and odd & {*reason.nodes}
             if reason.text and not is_usual and 2 * len(about - stated) >= len(about):
                 stated |= about
                 found.append(self._ranked(j, reason, float(self.strengths[i, j])))
@@ -246,10 +265,10 @@ class Profiles:
                 break
         return found
 
-    def _unusual(self, i: int, j: int, stated: Set[str]) -> Reason:
+    def _unusual(self, i: int, j: int, stated: Set[Fact]) -> Reason:
         return NONE if self._is_usual(i, j) else self._reason(i, j, stated)
 
-    def _furthest(self, i: int, j: int, stated: Set[str]) -> Reason:
+    def _furthest(self, i: int, j: int, stated: Set[Fact]) -> Reason:
         """How many known graphs a usual number is higher, or lower, than; if it is most."""
         if not self.columns[j].both:
             return NONE
@@ -288,20 +307,18 @@ class Profiles:
         low, high = usual_range(known)
         form = self.properties.forms[j]
         is_missing = form == "share of nodes" and value == 0
-        if self.columns[j].what == "degrees" and not self._is_usual(i, 0):
+        if self.columns[j].what == "degrees" and not self._is_usual(i, self.n_nodes_column):
             is_missing = self._follows_from_size(i, j)
         if form in SHARES_OF_NODES:  # one of the usual number more or less is no news
             n_nodes = self.graphs.n_nodes_per_graph[i]
-            least, most = usual_range(
-                np.rint(known * self._of_others(i, self.properties.sizes)[:, 0])
-            )
+            least, most = usual_range(np.rint(known * self._of_others(i, self.properties.n_nodes)))
             near = (1 - ROUNDING) / n_nodes * (least <= np.rint(value * n_nodes) <= most)
         return bool(low - near <= value <= high + near or is_missing)
 
     def _follows_from_size(self, i: int, j: int) -> bool:
         """True if as many nodes as usual have such degrees, or have not: a path has two ends."""
         form = self.properties.forms[j]
-        sizes = self._of_others(i, self.properties.sizes)[:, 0]
+        sizes = self._of_others(i, self.properties.n_nodes)
         values = np.append(self._known(i, j), self.values[i, j])
         n_nodes = np.append(sizes, self.graphs.n_nodes_per_graph[i])
         counts = np.rint(np.expm1(values) if form == "size of degrees" else values * n_nodes)
@@ -310,7 +327,10 @@ class Profiles:
 
     def _compared(self, i: int, j: int) -> tuple[float, np.ndarray, float]:
         """A property of a graph and of the references, as reasons write it, and its rounding."""
-        value, known = self._n_edges(i) if j == EDGES else (self.values[i, j], self._known(i, j))
+        value = self.values[i, j]
+        known = self._known(i, j)
+        if j == self.n_edges_column:
+            value, known = self._n_edges(i)
         return value, known, ROUNDING * np.nanmax(abs(known), initial=0.0)
 
     def _known(self, i: int, j: int) -> np.ndarray:
@@ -325,21 +345,31 @@ class Profiles:
         """Number of edges per node of a graph and of the references; of edges, if it has none."""
         n_nodes = self.graphs.n_nodes_per_graph[i]
         n_edges = self.graphs.n_edges_per_graph[i]
-        sizes = np.floor(self._of_others(i, self.properties.sizes))  # no edges count as half a one
-        return n_edges / n_nodes, sizes[:, EDGES] / (sizes[:, 0] if n_edges else 1)
+        # No edges count as half a one.
+        of_others = np.floor(self._of_others(i, self.properties.n_edges))
+        return n_edges / n_nodes, of_others / (
+            self._of_others(i, self.properties.n_nodes) if n_edges else 1
+        )
 
-    def _reason(self, i: int, j: int, stated: Set[str] = frozenset()) -> Reason:
+    def _reason(self, i: int, j: int, stated: Set[Fact] = frozenset()) -> Reason:
+        """Words for a property of a graph; what others have `stated` is not named again."""
         column = self.columns[j]
         view = self.properties.view_of[j]
-        if view is None:
-            of_kind = {
-                "size": self._size,
-                "feature": self._feature,
-                "missing": self._missing,
-                "new": lambda i, j: self._new(i, j, stated),
-                "rare": self._rare,
-            }
-            return of_kind[column.kind](i, j)
+        if view is not None:
+            return self._reason_of_view(view, i, j)
+        if column.kind == "size":
+            return self._size(i, j)
+        if column.kind == "feature":
+            return self._feature(i, j)
+        if column.kind == "missing":
+            return self._missing(i, j)
+        if column.kind == "new":
+            return self._new(i, j, stated)
+        return self._rare(i, j)
+
+    def _reason_of_view(self, view: View, i: int, j: int) -> Reason:
+        """Words for what a view found in a graph."""
+        column = self.columns[j]
         graph = self.graphs[i]
         names = None if self.node_names is None else self.node_names[i]
         values = self.values[i : i + 1, j]
@@ -462,54 +492,62 @@ class Profiles:
         kinds = [graph.edge_label_names[code] for code, _ in codes.most_common()]
         return [compared_words(graph.schema.edge_categories, x, edge_category) for x in kinds]
 
-    def _parts(self, i: int, j: int) -> tuple[GraphBatch, np.ndarray, np.ndarray, np.ndarray]:
-        """The graph, the colors of its parts of a kind, its reference, and a mask: edges once."""
+    def _parts(self, i: int, table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The colors of a graph's parts of a table, its reference, and a mask: edges once."""
         graph = self.graphs[i]
-        kind = self.columns[j].what
-        keys = next(keys for name, keys, _ in self.properties.counts.parts(graph) if name == kind)
+        parts = self.properties.counts.parts(graph)
+        keys = next(keys for other, keys, _ in parts if other.name == table.name)
         once = np.ones(len(keys), dtype=bool)
-        if self.properties.counts.about[kind][0] == "edge" and not graph.directed:
+        if table.part == "edge" and not graph.directed:
             once = graph.source_of_arc < graph.adjacency.indices
-        return graph, keys, np.full(len(keys), self.own[i]), once
+        return keys, np.full(len(keys), self.own[i]), once
 
-    def _places(self, graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tuple]:
-        """Positions of some parts of a kind, see :func:`places`; nodes, for pairs of these."""
-        counts = self.properties.counts
-        if kind in counts.same:
-            return places(
-                graph, "node", np.unique(np.column_stack(counts.ends(graph, kind))[index])
-            )
-        return places(graph, counts.about[kind][0], index)
+    def _places(self, graph: GraphBatch, table: Table, index: np.ndarray) -> tuple[tuple, tuple]:
+        """Positions of some parts of a table, see :func:`places`; nodes, for pairs of these."""
+        if table.part == "pair":
+            ends = np.column_stack(self.properties.counts.ends(graph, table))
+            return places(graph, "node", np.unique(ends[index]))
+        return places(graph, table.part, index)
 
     def _missing(self, i: int, j: int) -> Reason:
         """What nearly all known graphs have, the most common first."""
-        kind = self.columns[j].what
+        table = self.tables[self.columns[j].what]
         properties = self.properties
+        counts = properties.counts
         graph = self.graphs[i]
-        n_graphs = properties.common[kind].n_graphs
-        lacks = properties.lacking(graph, list(properties.counts.parts(graph)))
-        index = np.flatnonzero(lacks[kind])
+        n_graphs = properties.common[table.name].n_graphs
+        lacks = properties.lacking(graph, list(counts.parts(graph)))[table.name]
+        index = np.flatnonzero(lacks)
         index = index[np.argsort(-n_graphs[index], kind="stable")]
-        names, plain = (
-            [properties.name_of(kind, x, words) for x in index.tolist()]
-            for words in (self.words, PLAIN)
-        )
-        element, category = properties.counts.about[kind]
-        noun = f"{getattr(self.words, element)} "
-        if element == "edge" and properties.counts.vocabulary.edge_labels:
+        names = []
+        plain = []
+        about: list[Fact] = []
+        for x in index.tolist():
+            example, part = properties.example_of(table, x)
+            names.append(part_names(example, table, counts, self.words)[part])
+            plain.append(part_names(example, table, counts, PLAIN)[part])
+            fact = facts_of_parts(example, table, counts)[part]
+            if table.category:
+                values = counts.vocabulary.values[table.part][table.category]
+                fact = fact_of_value(table.part, table.category, fact[-1], tuple(values))
+            about.append(fact)
+        noun = f"{getattr(self.words, table.part)} "
+        if table.part == "edge" and counts.vocabulary.edge_labels:
             noun = ""  # their names have it
-        if category not in ("", "label"):
-            noun += "that is " if names[0] in (category, f"not {category}") else "with "
+        if table.category not in ("", "label"):
+            is_truth = names[0] in (table.category, f"not {table.category}")
+            noun += "that is " if is_truth else "with "
         n_of = dict(zip(names, n_graphs[index], strict=True))
-        seen = self._seen("unlike", n_of, i, kind)
-        about = tuple(properties.facts.get(name, name) for name in names)
-        facts = Facts(element, n_known=int(n_graphs[index[0]]))
-        return Reason(listed(plain, LISTED), f"no {noun}", about=about, names=seen, facts=facts)
+        seen = self._seen("unlike", n_of, i, table)
+        facts = Facts(table.part, n_known=int(n_graphs[index[0]]))
+        return Reason(
+            listed(plain, LISTED), f"no {noun}", about=tuple(about), names=seen, facts=facts
+        )
 
-    def _seen(self, how: str, n_of: dict[str, int], i: int, kind: str) -> tuple[str, ...]:
+    def _seen(self, how: str, n_of: dict[str, int], i: int, table: Table) -> tuple[str, ...]:
         """Names, each with the number of other training graphs that have it."""
         # Names of pairs end with a value of this graph only.
-        are_pairs = self.properties.counts.about[kind][0] == "pair"
+        are_pairs = table.part == "pair"
         n_known = self.model.n_training_graphs - (self.own[i] >= 0)
         others = f" other {self.words.graphs}"
         seen = list[str]()
@@ -520,28 +558,27 @@ class Profiles:
             seen.append(f"{base} ({how} {many}{'' if seen else others}){here}{who}")
         return tuple(seen)
 
-    def _new(self, i: int, j: int, stated: Set[str]) -> Reason:
+    def _new(self, i: int, j: int, stated: Set[Fact]) -> Reason:
         """What no known graph has; what other reasons have stated is not named again."""
-        kind = self.columns[j].what
+        table = self.tables[self.columns[j].what]
         counts = self.properties.counts
         words = self.words
-        graph, keys, own, once = self._parts(i, j)
-        index = np.flatnonzero(once & self.properties.new_parts(graph, kind, keys, own))
-        if kind in counts.surroundings:  # in the words of the first table in which they are new
-            tables = {name: keys for name, keys, _ in counts.parts(graph)}
-            kind = next(
-                x
-                for x in counts.surroundings
-                if counts.known[x].is_new(tables[x], own)[index].all()
-            )
-        texts, plain = (part_names(graph, kind, counts, x) for x in (self.words, PLAIN))
-        element, category = counts.about[kind]
+        graph = self.graphs[i]
+        keys, own, once = self._parts(i, table)
+        index = np.flatnonzero(once & self.properties.new_parts(graph, table, keys, own))
+        if table.role == "surroundings":  # in the words of the first table in which they are new
+            for other, of_other, _ in counts.parts(graph):
+                is_first = other.role == "surroundings"
+                if is_first and other.known.is_new(of_other, own)[index].all():
+                    table = other
+                    break
+        texts, plain = (part_names(graph, table, counts, x) for x in (self.words, PLAIN))
         source = graph.source_of_arc
         target = graph.adjacency.indices
-        is_told = np.array([f"odd edge {x}" in stated for x in range(len(target))], dtype=bool)
-        if element == "edge":
+        is_told = np.array([("arc", x) in stated for x in range(len(target))], dtype=bool)
+        if table.part == "edge":
             index = index[~is_told[index]]
-        if kind in counts.surroundings:
+        if table.role == "surroundings":
             index = np.setdiff1d(index, [source[is_told], target[is_told]])
         if not len(index):
             return NONE
@@ -549,18 +586,20 @@ class Profiles:
             [name for name, _ in Counter(of[x] for x in index).most_common()]
             for of in (texts, plain)
         )
-        # Of one category with two values, the share of the other follows.
         start = "never seen"
-        about = (*names, category) if category else tuple(names)
-        if kind in counts.surroundings:
-            about = ("surroundings",)
-        elif element == "node" and not category:
+        about: list[Fact] = ["surroundings"]
+        if table.role != "surroundings":
+            facts_of = facts_of_parts(graph, table, counts)
+            about = list(dict.fromkeys(facts_of[x] for x in index))
+        if table.category:  # of two values, the share of the other follows
+            about.append((table.part, table.category))
+        elif table.role == "together":
             at_nodes = np.flatnonzero(np.isin(source, index) | np.isin(target, index))
-            about += tuple(f"odd edge {x}" for x in at_nodes)
-        elif element == "edge":
-            about += tuple(f"odd edge {x}" for x in index)
-            if graph.directed and not category:
-                names, codes = (ways(graph, kind, counts, x, index) for x in (words, PLAIN))
+            about += [("arc", x) for x in at_nodes.tolist()]
+        if table.part == "edge":
+            about += [("arc", x) for x in index.tolist()]
+            if table.role == "edges" and graph.directed:
+                names, codes = (ways(graph, table, counts, x, index) for x in (words, PLAIN))
             told = {texts[x] for x in index}
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
@@ -572,10 +611,10 @@ class Profiles:
         if self.strengths[i, j] < WEAKEST and known.any():
             n_others = f"{np.count_nonzero(known)} of {len(known)} {self.others}"
             usual = f"says little, as {n_others} each have such a thing that no other has"
-        where = self._places(graph, kind, index)
-        facts = Facts("node" if element == "pair" else element, n_known=0)
+        where = self._places(graph, table, index)
+        facts = Facts("node" if table.part == "pair" else table.part, n_known=0)
         what = listed(codes, LISTED)
-        return Reason(what, f"{start}: ", usual, *where, about, tuple(names), facts)
+        return Reason(what, f"{start}: ", usual, *where, tuple(about), tuple(names), facts)
 
     def _counted_edges(self, n: int, n_kinds: int) -> str:
         """A number of edges, and of their kinds, if both say something: "4 bonds of 2 kinds"."""
@@ -583,26 +622,30 @@ class Profiles:
         return f"{self.words.counted(n, 'edge')}{kinds}"
 
     def _rare(self, i: int, j: int) -> Reason:
-        kind = self.columns[j].what
+        table = self.tables[self.columns[j].what]
         counts = self.properties.counts
-        graph, keys, own, once = self._parts(i, j)
-        is_rare, n_graphs = self.properties.rare_parts(graph, kind, keys, own)
-        texts, plain = (part_names(graph, kind, counts, x) for x in (self.words, PLAIN))
+        graph = self.graphs[i]
+        keys, own, once = self._parts(i, table)
+        is_rare, n_graphs = self.properties.rare_parts(graph, table, keys, own)
+        texts, plain = (part_names(graph, table, counts, x) for x in (self.words, PLAIN))
         index = np.flatnonzero(once & is_rare)
         index = index[np.argsort(n_graphs[index], kind="stable")]
         few = index[n_graphs[index] <= max(FEWEST * self.model.n_training_graphs, 1)]
         start, index = ("rare: ", few) if len(few) else ("unusual: ", index)
         n_of = {texts[x]: n_graphs[x] for x in index}
-        where = self._places(graph, kind, index)
-        about = tuple(n_of)
-        if counts.about[kind][0] == "edge":
-            about = tuple(f"odd edge {x}" for x in index.tolist())
+        where = self._places(graph, table, index)
+        if table.part == "edge":
+            about: list[Fact] = [("arc", x) for x in index.tolist()]
             if len(index) > 1:
                 start = f"{self._counted_edges(len(index), len(n_of))} {start}"
+        else:
+            facts_of = facts_of_parts(graph, table, counts)
+            about = list(dict.fromkeys(facts_of[x] for x in index))
         what = listed([*dict.fromkeys(plain[x] for x in index)], LISTED)
-        element = counts.about[kind][0]
-        facts = Facts("node" if element == "pair" else element, n_known=int(n_graphs[index[0]]))
-        return Reason(what, start, "", *where, about, self._seen("in", n_of, i, kind), facts)
+        part = "node" if table.part == "pair" else table.part
+        facts = Facts(part, n_known=int(n_graphs[index[0]]))
+        seen = self._seen("in", n_of, i, table)
+        return Reason(what, start, "", *where, tuple(about), seen, facts)
 
 
 def _say_number(view: View, unusual: Property, known: np.ndarray) -> Reason:

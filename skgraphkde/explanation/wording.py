@@ -13,7 +13,8 @@ from skgraphkde._words import Words, category_text, category_verb, usually
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.schema import FittedSchema
 from skgraphkde.core.points.features import NodeFeatures
-from skgraphkde.core.views.categories import CategoryCounts
+from skgraphkde.core.views.categories import CategoryCounts, Table, Vocabulary
+from skgraphkde.explanation.facts import Fact, fact_of_value
 from skgraphkde.explanation.naming import (
     compared_words,
     edge_category,
@@ -42,7 +43,7 @@ class Feature(NamedTuple):
     name: str
     form: str = ""  # "share", "count", "mean", "missing"; "" for one that no reason states
     words: str = ""  # the end of a sentence about nodes, or the number
-    fact: str = ""  # what reasons of other kinds call the same fact
+    fact: Fact = ""  # that it states
     of: str = "node"  # or "edge"
     kind: str = ""  # of these edges, in words
     group: int = 0  # that these edges are
@@ -69,18 +70,16 @@ def _columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
     if block.kind == "label" and block.weights is None:
         for category, values in zip(block.categories, block.vocabularies, strict=True):
             for value in values:
-                text = category_text(category, value)
-                # Of two values, the share of one follows from that of the other.
-                fact = category if len(values) == 2 else text
+                fact = fact_of_value("node", category, value, values)
                 yield "share", category_verb(category, value), fact
     elif block.kind == "edge":
         yield from _edge_columns_in_words(block, schema)
     elif block.kind in ("attribute", "raw_attribute"):
         names = [block.columns[j] for j in block.used]
         for name in names:
-            yield "mean", name, f"node {name}"
+            yield "mean", name, ("node", name)
         for name in names if block.indicates else ():
-            yield "missing", name, f"node {name} missing"
+            yield "missing", name, ("missing", "node", name)
     else:  # degrees, random walks, projections and constants
         for _ in block.names:
             yield ()
@@ -101,9 +100,11 @@ def _edge_columns_in_words(block: Any, schema: FittedSchema) -> Iterator[tuple]:
                 kind = f" ({', '.join(map(edge_category, schema.edge_categories, values))})"
             elif groups.categories:
                 kind = RARER
-            fact = f"edge {noun}" if form == "mean" else f"{form}: {noun}{kind}"
-            if form == "count" and k < len(groups.categories):  # as a category never seen is told
-                fact = edge_words(schema.edge_categories, value, schema.words.edge)
+            fact: Fact = (form, "edge", noun, kind)
+            if form == "mean":
+                fact = "edge", noun
+            if form == "count" and k < len(groups.categories):  # as of a value never seen
+                fact = "edge", "+".join(schema.edge_categories), value
             is_size = form == "count" and not groups.categories
             yield () if is_size else (form, noun, fact, "edge", kind, k)
         for _ in groups.names if groups.directed else ():  # of what comes in, which is the same
@@ -185,58 +186,58 @@ def in_two_lines(
     return CUT_BRACKET.sub("...", first) + end, whole
 
 
-def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts, words: Words) -> list[str]:
+def part_names(graph: GraphBatch, table: Table, counts: CategoryCounts, words: Words) -> list[str]:
     """Names of the nodes, or of the arcs, by their categories.
 
     Parameters
     ----------
     graph : GraphBatch
         Batch of one graph.
-    kind : str
-        A table of `counts`.
+    table : Table
+        One of `counts`.
     counts : CategoryCounts
         Of the references. An edge of categories that no edge of these has is named by them alone.
     words : Words
         For nodes and edges.
     """
-    element, category = counts.about[kind]
-    if element == "pair":
-        return _pair_names(graph, kind, counts)
-    if kind in counts.surroundings:
-        texts = surrounding_names(graph, _end_names(graph, kind, counts), words)
-        main = counts.vocabulary.names.index(counts.vocabulary.named)
+    vocabulary = counts.vocabulary
+    category = table.category
+    if table.role == "same":
+        return _pair_names(graph, table, counts)
+    if table.role == "surroundings":
+        texts = surrounding_names(graph, _end_names(graph, table, vocabulary), words)
+        main = vocabulary.names.index(vocabulary.named)
         # The value of another category stands for a node.
-        return texts if main in counts.surroundings[kind] else [f"{words.node} {x}" for x in texts]
-    if element == "edge" and not category:
-        ends = _end_names(graph, kind, counts)
-        return _edge_names(graph, counts.vocabulary.edge_labels, ends, words)
-    codes = graph.data(element).labels
+        return texts if main in table.categories else [f"{words.node} {x}" for x in texts]
+    if table.role == "edges":
+        ends = _end_names(graph, table, vocabulary)
+        return _edge_names(graph, vocabulary.edge_labels, ends, words)
+    codes = graph.data(table.part).labels
     if category:
-        values = graph.values_by_category(element)[category]
+        values = graph.values_by_category(table.part)[category]
         texts = [category_text(category, value) for value in values]
-        if (element, category) == ("edge", "label"):  # which has no name
+        if (table.part, category) == ("edge", "label"):  # which has no name
             texts = [edge_words([category], value, words.edge) for value in values]
     else:
         texts = [compared_words(graph.schema.node_categories, x) for x in graph.label_names]
     return [texts[code] for code in np.asarray(codes)]
 
 
-def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
+def _pair_names(graph: GraphBatch, table: Table, counts: CategoryCounts) -> list[str]:
     """The steps of each pair with the same value of a category."""
     vocabulary = counts.vocabulary
-    i = counts.same[kind]
-    first, second = counts.ends(graph, kind)
+    [i] = table.categories
+    first, second = counts.ends(graph, table)
     steps = vocabulary.steps_of_pairs(graph, first, second)
     pairs = zip(steps, shared_words(vocabulary, graph, i, first), strict=True)
     return [f"{pair_words(vocabulary, two, i)}{HERE}{value}" for two, value in pairs]
 
 
-def _end_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
+def _end_names(graph: GraphBatch, table: Table, vocabulary: Vocabulary) -> list[str]:
     """The categories of each node that a table compares, in words; "" without categories."""
     if graph.labels is None:
         return [""] * graph.n_nodes
-    compared = counts.edges | counts.surroundings
-    return names_of_nodes(counts.vocabulary, graph, compared[kind])
+    return names_of_nodes(vocabulary, graph, table.categories)
 
 
 def _edge_names(graph: GraphBatch, known: tuple, ends: list[str], words: Words) -> list[str]:
@@ -257,7 +258,7 @@ def _edge_names(graph: GraphBatch, known: tuple, ends: list[str], words: Words) 
 
 
 def ways(
-    graph: GraphBatch, kind: str, counts: CategoryCounts, words: Words, arcs: np.ndarray
+    graph: GraphBatch, table: Table, counts: CategoryCounts, words: Words, arcs: np.ndarray
 ) -> list[str]:
     """Names of arcs, of which those that follow each other are one: "a -> b -> c".
 
@@ -265,14 +266,14 @@ def ways(
     ----------
     graph : GraphBatch
         Batch of one graph, directed.
-    kind : str
-        A table of edges.
+    table : Table
+        One of edges.
     counts, words
         As for :func:`part_names`.
     arcs : ndarray of int
     """
-    texts = part_names(graph, kind, counts, words)
-    ends = _end_names(graph, kind, counts)
+    texts = part_names(graph, table, counts, words)
+    ends = _end_names(graph, table, counts.vocabulary)
     found: list[str] = []
     at: dict[tuple[int, int], int] = {}  # the last nodes of these, and the categories of edges
     for arc in arcs.tolist():

@@ -74,9 +74,9 @@ DAMAGE = [
     ("model_.views.0", "logits_", shorter),
     ("model_.views.0", "size_bandwidths_", shorter),
     (f"{NOVELTY}.neighborhoods_.table", "owners", put(0, 20)),
-    (f"{NOVELTY}.parts_.known.categories", "colors", lambda x: x[::-1]),
-    (f"{NOVELTY}.parts_.known.categories", "counts", shorter),
-    (f"{NOVELTY}.parts_.known.categories", "n_graphs", lambda x: 0 * x + 1),
+    (f"{NOVELTY}.parts_.tables.categories.known", "colors", lambda x: x[::-1]),
+    (f"{NOVELTY}.parts_.tables.categories.known", "counts", shorter),
+    (f"{NOVELTY}.parts_.tables.categories.known", "n_graphs", lambda x: 0 * x + 1),
     (COUNTS, "indices", put(0, 10**5)),
     (COUNTS, "data", put(0, -1)),
     (COUNTS, "indptr", lambda x: 0 * x),
@@ -98,8 +98,10 @@ def fitted():
 
 def held(x, path):
     for part in filter(None, path.split(".")):
-        key = int(part) if part.isdigit() else part
-        x = x[key] if isinstance(x, dict | list | tuple) else getattr(x, key)
+        if isinstance(x, dict):
+            x = x[part]
+        else:
+            x = x[int(part)] if part.isdigit() else getattr(x, part)
     return x
 
 
@@ -112,12 +114,11 @@ def test_arrays_that_do_not_fit_are_found(fitted, owner, name, change):
     detector = pickle.loads(pickle.dumps(fitted))
     of = held(detector, owner)
     wrong = change(getattr(of, name))
-    if isinstance(of, tuple):
-        owner, _, table = owner.rpartition(".")
-        holder = held(detector, owner)
-        fields = holder if isinstance(holder, dict) else vars(holder)
-        fields[table] = of._replace(**{name: wrong})
-    else:
-        vars(of)[name] = wrong
+    while isinstance(of, tuple):  # which cannot be changed: what holds it is
+        wrong = of._replace(**{name: wrong})
+        owner, _, name = owner.rpartition(".")
+        of = held(detector, owner)
+    fields = of if isinstance(of, dict) else vars(of)
+    fields[name] = wrong
     with pytest.raises((IndexError, TypeError, ValueError)):
         check_arrays(detector)

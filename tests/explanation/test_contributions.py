@@ -161,4 +161,4 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
     assert one == ("1 of 12 nodes (8%) has kind=a", "always 25%")
     none = feature_words(label, 0, np.array([0.0, 0.5, 1.0]), 12, words, "other graphs")
     assert none == ("no node has kind=a; 2 of 3 other graphs have one", "")
-    assert found["out b my wait"].fact == found["out a my wait"].fact == "edge my wait"
+    assert found["out b my wait"].fact == found["out a my wait"].fact == ("edge", "my wait")

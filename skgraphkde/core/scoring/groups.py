@@ -122,8 +122,11 @@ def find_groups(model: GraphModel) -> list[Group]:
 def _has_own_value(model: GraphModel) -> np.ndarray:
     """Mark references with a category that no other graph has, where few have one of their own."""
     counts = model.categories
-    seldom = [kind for kind, (_, factor) in counts.value_factors.items() if factor > 1]
-    owners = [counts.known[kind].owners for kind in seldom]
+    owners = []
+    for table in counts.tables.values():
+        _, of_reference = table.factors
+        if of_reference > 1:
+            owners.append(table.known.owners)
     return np.isin(model.reference_index, np.concatenate([[], *owners]))
 
 

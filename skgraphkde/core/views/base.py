@@ -142,7 +142,8 @@ class Reason(NamedTuple):
     usual: str = ""  # what others have: "usually 5 to 6"
     nodes: tuple[int, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
-    about: tuple[str, ...] = ()  # the facts, if not `what`; weaker reasons for them are left out
+    #: The facts that it states, if not `what`; weaker reasons that state them are left out.
+    about: tuple[Any, ...] = ()
     names: tuple[str, ...] = ()  # they end the statement, as many of them as fit in two lines
     facts: Facts = Facts()
 

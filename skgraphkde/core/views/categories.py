@@ -7,7 +7,7 @@ if they are new, and how frequent they are.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -113,6 +113,14 @@ class ReferenceTable(NamedTuple):
         It estimates the probability that a part of another graph is new (Good, Biometrika 1953).
         """
         return float(self.counts[self.n_graphs == 1].sum() / max(self.counts.sum(), 1))
+
+
+# By what a table tells its parts apart: nodes by all their categories; nodes, edges or graphs by
+# one of several; nodes by their categories and by which numbers are missing; edges by the
+# categories at their ends and by their own; nodes with their edges and neighbors; and pairs of
+# steps that have the same value of a category.
+Role = Literal["together", "value", "gaps", "edges", "surroundings", "same"]
+NOTHING = ReferenceTable(np.empty(0, dtype=np.uint64), *np.empty((3, 0), dtype=np.int64))
 
 
 class Vocabulary:
@@ -332,79 +340,40 @@ class Vocabulary:
         return codes_in(graphs.edge_label_names, self.edge_labels, unknown)[graphs.edge_labels]
 
 
+class Table(NamedTuple):
+    """How often each kind of some parts is in the references."""
+
+    name: str
+    part: str  # "node", "edge", "graph", or "pair" of two steps
+    role: Role  # by what it tells its parts apart
+    categories: tuple[int, ...] = ()  # indices of the categories of nodes that count
+    category: str = ""  # the only category that counts, of nodes, edges or graphs; "": several
+    known: ReferenceTable = NOTHING
+    #: How unusual something new is: 1 if no reference has anything new, compared with the others,
+    #: down to 0 if a tenth of them do, or more.
+    surprise: float = 0.0
+    #: How many times as much something new counts, in a graph that is no reference, and in one.
+    factors: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def is_main(self) -> bool:
+        """True for nodes by all their categories, edges, and pairs."""
+        return self.role in ("together", "edges", "same")
+
+
 class CategoryCounts:
     """Counts of the nodes and edges of references by their categories.
 
     Parameters
     ----------
     vocabulary : Vocabulary
-    with_gaps : bool
-        Whether there is a table "gaps": nodes by their categories and the set of missing numbers.
-    with_edges : bool
-        Whether there is a table "edges": edges by the categories at their ends and their own.
-
-    Attributes
-    ----------
-    kinds : tuple of str
-        The main tables: "categories" (nodes by all their categories together) and those of edges.
-    edges : dict of str -> tuple of int
-        The categories of nodes in each table of edges: those that count together, and each of
-        several by itself.
-    surroundings : dict of str -> tuple of int
-        The same for tables of nodes with their edges and neighbors, if nodes have categories.
-        Tables in which nothing new is a surprise are left out.
-    same : dict of str -> int
-        The category of each table of pairs of steps with the same value.
-    by_category : tuple of str
-        Tables of nodes by a single category, if nodes have several categories: a new value is
-        hard to see among many new combinations.
-    alone : dict of str -> (str, str)
-        Tables of edges and of graphs by a single category: "edge" or "graph", and the category.
-    about : dict of str -> (str, str)
-        What each table counts: "node", "edge", "pair" or "graph", and one of its categories, or ""
-        for several together.
-    known : dict of str -> ReferenceTable
-        The tables by name.
-    surprise : dict of str -> float
-        How unusual something new is in each table: 1 if no reference has anything new, compared
-        with the others, down to 0 if a tenth of them do, or more.
-    value_factors : dict of str -> ndarray of shape (2,)
-        How many times as much something new counts in each table of a single category, in a graph
-        that is no reference, and in a reference.
+    tables : dict of str -> Table
+        By their names.
     """
 
-    known: dict[str, ReferenceTable]
-    surprise: dict[str, float]
-    value_factors: dict[str, np.ndarray]
-
-    def __init__(self, vocabulary: Vocabulary, *, with_gaps: bool, with_edges: bool) -> None:
+    def __init__(self, vocabulary: Vocabulary, tables: dict[str, Table]) -> None:
         self.vocabulary = vocabulary
-        self.with_gaps = with_gaps
-        self.with_edges = with_edges
-        several = len(vocabulary.names) > 1
-        self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
-        each = {f" {name}": (i,) for i, name in enumerate(vocabulary.names) if several}
-        compared = {"": vocabulary.together} | {
-            x: i for x, i in each.items() if i != vocabulary.together
-        }
-        self.edges = {f"edges{x}": i for x, i in compared.items() if with_edges}
-        self.surroundings = {
-            f"surroundings{x}": i for x, i in compared.items() if vocabulary.by_label
-        }
-        self.same = {f"same {vocabulary.names[i]}": i for i in vocabulary.who}
-        self.kinds = (*("categories",) * vocabulary.by_label, *self.edges, *self.same)
-        only = "" if several or not vocabulary.names else vocabulary.names[0]
-        self.about = {"categories": ("node", only), "gaps": ("node", "")}
-        self.about |= dict.fromkeys(self.edges, ("edge", ""))
-        self.about |= dict.fromkeys(self.surroundings, ("node", ""))
-        self.about |= dict.fromkeys(self.same, ("pair", ""))
-        self.about |= {f"category {name}": ("node", name) for name in vocabulary.names}
-        self.alone = {
-            f"{part} {name}": (part, name)
-            for part in (*("edge",) * with_edges, "graph")
-            for name in vocabulary.values[part]
-        }
-        self.about |= self.alone
+        self.tables = tables
 
     @classmethod
     def of(cls, references: GraphBatch, by_label: bool, with_edges: bool) -> Self:
@@ -421,64 +390,133 @@ class CategoryCounts:
         Returns
         -------
         CategoryCounts
+            Without tables of surroundings in which nothing new is a surprise.
         """
         may_lack = references.schema.missing != "error" and references.attributes is not None
         vocabulary = references.once(Vocabulary.of, by_label)
-        counts = cls(vocabulary, with_gaps=may_lack, with_edges=with_edges)
-        counts.known = {
-            kind: ReferenceTable.of(keys, graph) for kind, keys, graph in counts.parts(references)
-        }
-        counts.surprise = {}
-        for kind, known in tuple(counts.known.items()):
+        tables = describe_tables(vocabulary, with_gaps=may_lack, with_edges=with_edges)
+        counts = cls(vocabulary, {table.name: table for table in tables})
+        counted = {}
+        for table, keys, graph in counts.parts(references):
+            known = ReferenceTable.of(keys, graph)
             share = (np.unique(known.owners) >= 0).sum() / len(references)
-            counts.surprise[kind] = max(1 - share / USUALLY_NEW, 0.0)
-            if kind in counts.surroundings and not counts.surprise[kind]:
-                del counts.surroundings[kind], counts.known[kind]
-        counts.value_factors = counts._value_factors(len(references))
-        return counts
+            surprise = max(1 - share / USUALLY_NEW, 0.0)
+            if surprise or table.role != "surroundings":
+                counted[table.name] = table._replace(known=known, surprise=float(surprise))
+        return cls(vocabulary, _with_factors(counted, len(references)))
 
-    def _value_factors(self, n: int) -> dict[str, np.ndarray]:
-        """Find how usual it is that a reference has a value of its own, for `value_factors`."""
-        owners = {x: {*t.owners.tolist()} - {-2} for x, t in self.known.items() if self.about[x][1]}
-        before = set[int]()
-        n_owners = dict[int, int]()
-        for some in sorted(owners.values(), key=len):
-            before |= some
-            n_owners[len(some)] = len(before)  # also of tables where as many have one
-        k = np.array([n_owners[len(some)] for some in owners.values()], dtype=int)
-        # A reference with a value of its own is judged by the others, of which one less has.
-        shares = np.column_stack([k / n, (k - 1) / max(n - 1, 1)])
-        factors = NEW_VALUE_FACTOR ** np.clip(1 - shares / SELDOM_NEW, 0, 1)
-        return dict(zip(owners, factors, strict=True))
+    def with_role(self, *roles: str) -> list[Table]:
+        """The tables with one of some roles, in their order."""
+        return [table for table in self.tables.values() if table.role in roles]
 
-    def parts(self, graphs: GraphBatch) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """Generate the name of each table, the colors of all parts, and the graphs of the parts."""
-        if self.vocabulary.by_label:
-            yield "categories", self.vocabulary.node_keys(graphs), graphs.graph_of_node
-        for i, kind in enumerate(self.by_category):
-            yield kind, self.vocabulary.value_keys(graphs, i), graphs.graph_of_node
-        if self.with_gaps:
-            yield "gaps", self.vocabulary.gap_keys(graphs), graphs.graph_of_node
-        for kind, (part, name) in self.alone.items():
-            yield kind, self.vocabulary.keys_alone(graphs, part, name), graphs.owner(part)
-        for kind, categories in self.edges.items():
-            yield kind, self.vocabulary.edge_keys(graphs, categories), graphs.graph_of_arc
-        passed = messages(graphs, self.vocabulary.edge_codes(graphs), weighted=False)
-        for kind, categories in self.surroundings.items():
-            _, keys = refined(self.vocabulary.keys_together(graphs, categories), passed, 1)
-            yield kind, keys, graphs.graph_of_node
-        for kind, i in self.same.items():
-            first, second = self.vocabulary.same_value(graphs, i)
-            steps = hash64(self.vocabulary.value_keys(graphs, self.vocabulary.step))
-            yield kind, hash64(steps[first] + steps[second]), graphs.graph_of_node[first]
+    @property
+    def values_of_nodes(self) -> list[Table]:
+        """The tables of nodes by a single category; none, if nodes have only one."""
+        return [table for table in self.with_role("value") if table.part == "node"]
 
-    def ends(self, graphs: GraphBatch, kind: str) -> tuple[np.ndarray, ...]:
+    def parts(self, graphs: GraphBatch) -> Iterator[tuple[Table, np.ndarray, np.ndarray]]:
+        """Generate each table, the colors of all its parts in graphs, and the graphs of these."""
+        passed = None
+        for table in self.tables.values():
+            if table.role == "surroundings" and passed is None:
+                passed = messages(graphs, self.vocabulary.edge_codes(graphs), weighted=False)
+            yield table, *self._colors(graphs, table, passed)
+
+    def _colors(
+        self, graphs: GraphBatch, table: Table, passed: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The colors of all parts of a table, and their graphs; `passed` are the messages."""
+        vocabulary = self.vocabulary
+        if table.role == "together":
+            return vocabulary.node_keys(graphs), graphs.graph_of_node
+        if table.role == "value":
+            keys = vocabulary.keys_alone(graphs, table.part, table.category)
+            return keys, graphs.owner(table.part)
+        if table.role == "gaps":
+            return vocabulary.gap_keys(graphs), graphs.graph_of_node
+        if table.role == "edges":
+            return vocabulary.edge_keys(graphs, table.categories), graphs.graph_of_arc
+        if table.role == "surroundings":
+            nodes = vocabulary.keys_together(graphs, table.categories)
+            _, keys = refined(nodes, passed, 1)
+            return keys, graphs.graph_of_node
+        first, second = vocabulary.same_value(graphs, *table.categories)
+        steps = hash64(vocabulary.value_keys(graphs, vocabulary.step))
+        return hash64(steps[first] + steps[second]), graphs.graph_of_node[first]
+
+    def ends(self, graphs: GraphBatch, table: Table) -> tuple[np.ndarray, ...]:
         """The two nodes of each edge, or of each pair with the same value, or the one node."""
-        if kind in self.same:
-            return self.vocabulary.same_value(graphs, self.same[kind])
-        if kind in self.surroundings:
+        if table.role == "same":
+            return self.vocabulary.same_value(graphs, *table.categories)
+        if table.role == "surroundings":
             return (np.arange(graphs.n_nodes),)
         return graphs.source_of_arc, graphs.adjacency.indices
+
+
+def describe_tables(
+    vocabulary: Vocabulary, *, with_gaps: bool, with_edges: bool
+) -> Iterator[Table]:
+    """Generate the tables that there are, before anything is counted.
+
+    If nodes have several categories, a new value is hard to see among many new combinations: each
+    category has a table of its own. Edges and surroundings are compared by the categories that
+    count together, and by each one of several.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    with_gaps : bool
+        Whether nodes are told apart by their missing numbers, too.
+    with_edges : bool
+        Whether edges are counted.
+    """
+    names = vocabulary.names
+    several = len(names) > 1
+    if vocabulary.by_label:
+        yield Table("categories", "node", "together", category="" if several else names[0])
+    for i, name in enumerate(names):
+        if several:
+            yield Table(f"category {name}", "node", "value", (i,), name)
+    if with_gaps:
+        yield Table("gaps", "node", "gaps")
+    for part in ("edge", "graph"):
+        for name in vocabulary.values[part]:
+            if with_edges or part == "graph":
+                yield Table(f"{part} {name}", part, "value", category=name)
+    compared = {"": vocabulary.together}
+    for i, name in enumerate(names):
+        if several and vocabulary.together != (i,):
+            compared[f" {name}"] = (i,)
+    for suffix, categories in compared.items():
+        if with_edges:
+            yield Table(f"edges{suffix}", "edge", "edges", categories)
+    for suffix, categories in compared.items():
+        if vocabulary.by_label:
+            yield Table(f"surroundings{suffix}", "node", "surroundings", categories)
+    for i in vocabulary.who:
+        yield Table(f"same {names[i]}", "pair", "same", (i,))
+
+
+def _with_factors(tables: dict[str, Table], n_references: int) -> dict[str, Table]:
+    """Find how usual it is that a reference has a value of its own, for `factors`."""
+    n = n_references
+    owners = {}
+    for table in tables.values():
+        if table.category:
+            owners[table.name] = {*table.known.owners.tolist()} - {-2}
+    before = set[int]()
+    n_owners = dict[int, int]()
+    for some in sorted(owners.values(), key=len):
+        before |= some
+        n_owners[len(some)] = len(before)  # also of tables where as many have one
+    found = dict(tables)
+    for name, some in owners.items():
+        k = n_owners[len(some)]
+        # A reference with a value of its own is judged by the others, of which one less has.
+        shares = np.array([k / n, (k - 1) / max(n - 1, 1)])
+        of_new, of_reference = NEW_VALUE_FACTOR ** np.clip(1 - shares / SELDOM_NEW, 0, 1)
+        found[name] = tables[name]._replace(factors=(float(of_new), float(of_reference)))
+    return found
 
 
 def counts_edges(edges: str | bool, references: GraphBatch, *, by_label: bool) -> bool:

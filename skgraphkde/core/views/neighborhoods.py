@@ -408,13 +408,13 @@ class Novelty(NeighborhoodView):
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Minus the share of new nodes and the terms of new parts, see :meth:`View.scores`."""
         scores = -self._new_shares(own, context)
-        for kind, keys, graph in self.parts_.parts(graphs):
-            known = self.parts_.known[kind]
-            surprise = self.parts_.surprise[kind]
+        for table, keys, graph in self.parts_.parts(graphs):
+            known = table.known
             share = means(known.is_new(keys, own[graph]), graph, len(graphs))
-            if surprise:
-                factors = self.parts_.value_factors.get(kind, np.ones(2))
-                scores -= ANY_NEW_WEIGHT * surprise * factors[(own >= 0).astype(int)] * (share > 0)
+            if table.surprise:
+                of_new, of_reference = table.factors
+                factors = np.where(own >= 0, of_reference, of_new)
+                scores -= np.where(share > 0, ANY_NEW_WEIGHT * table.surprise * factors, 0.0)
             else:
                 scores -= NEW_PART_WEIGHT * MAX_CHANCE / max(known.chance, MAX_CHANCE) * share
         return scores

@@ -29,9 +29,6 @@ MOST_CATEGORIES = 200
 # Variance that whitening adds, in units of the variance of a statistic, beside the number of
 # statistics per reference.
 RIDGE = 0.1
-# Statistics of the structure that may follow from the number of nodes, as in chains: density, mean
-# and deviation of the degrees, and shares of nodes with one and with two neighbors.
-FROM_SIZE = [2, 3, 4, 10, 11]
 # Categories that fewer references have are others, as are those that none has.
 MIN_GRAPHS_PER_CATEGORY = 3
 
