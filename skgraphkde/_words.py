@@ -246,3 +246,14 @@ def guessed(names: set[str]) -> dict[str, str]:
         if telling <= names:
             return dict(zip(CALLED, nouns, strict=True))
     return {}
+
+
+#: Why data of graphs is not read, in words.
+WHY_IGNORED = {
+    "not text": "rename it: this is no text",
+    "identifier": "an identifier",
+    "running number": "a running number",
+    "time": "a time: make hours or days of it",
+    "marked number": "numbers as text, with decimal commas, units or signs such as % or $",
+    "nested": "lists or dicts: give a number or a category",
+}

@@ -17,6 +17,7 @@ from skgraphkde._utils import warn
 from skgraphkde.core.distances.mmd import MMD
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import kinds_of
+from skgraphkde.core.graphs.problems import IgnoredWarning
 from skgraphkde.core.graphs.schema import KINDS_OF, FittedSchema
 from skgraphkde.core.points.features import NodeFeatures
 from skgraphkde.core.points.propagation import Encoder, Propagation
@@ -494,14 +495,16 @@ class GraphKDEDetector(
             remedy = f"add {readers} to views"
             if "views" not in self.get_params(deep=False):  # as in LGKDE
                 remedy = "use GraphKDEDetector, which has others"
-            text = (
-                f"{kind} {listed(list(map(repr, names)))} would count for nothing, as none of the "
-                f"views {', '.join(view.name for view in views)} reads them: {remedy}, or name no "
-                f"{kind}"
-            )
-            if not isinstance(self.schema, str) and not self.schema.is_all(kind):
-                raise ValueError(text)
-            warn(f"schema={self.schema!r}: {text}")
+            cause = f"none of the views {', '.join(view.name for view in views)} reads them"
+            self._refuse_unused(kind, schema, cause, remedy)
+
+    def _refuse_unused(self, kind: str, schema: FittedSchema, cause: str, remedy: str) -> None:
+        """Refuse data that the user named and that nothing uses; warn of what he did not name."""
+        names = listed(list(map(repr, schema.names(kind))))
+        text = f"{kind} {names} would count for nothing, as {cause}: {remedy}, or name no {kind}"
+        if self.given_schema is not None and self.given_schema.named(kind):
+            raise ValueError(text)
+        warn(f"schema={self.schema!r}: {text}", IgnoredWarning)
 
     # -- score -------------------------------------------------------------------------------------
 

@@ -48,13 +48,13 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> pd.DataFrame:
     >>> surprises = view_surprises(detector, graphs)
     >>> for view in surprises:
     ...     print(view)
-    nodes and their surroundings (MMD with gamma 10, biased)
-    nodes and their surroundings (MMD with gamma 1, unbiased)
-    novelty of neighborhoods of radius 5
-    Tanimoto similarity to the most similar graph
-    neighborhoods that differ from the nearest graphs
-    statistics of the graph
-    >>> long, tadpole = surprises["novelty of neighborhoods of radius 5"]
+    density (MMD with gamma 10, biased)
+    density (MMD with gamma 1, unbiased)
+    novelty of radius 5
+    tanimoto
+    neighbors
+    statistics
+    >>> long, tadpole = surprises["novelty of radius 5"]
     >>> bool(long < 0.1 < tadpole)  # every neighborhood of a cycle is known
     True
     """

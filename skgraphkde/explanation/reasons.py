@@ -30,6 +30,7 @@ from skgraphkde.explanation.of_neighborhoods import say_neighborhoods
 from skgraphkde.explanation.of_numbers import say_numbers
 from skgraphkde.explanation.of_statistics import say_statistic
 from skgraphkde.explanation.properties import FEW, FEWEST, Properties
+from skgraphkde.explanation.views import name_view
 from skgraphkde.explanation.wording import (
     HERE,
     RARER,
@@ -653,4 +654,4 @@ def _say_number(view: View, unusual: Property, known: np.ndarray) -> Reason:
     value, of_known = 0.0 - unusual.values[0], 0.0 - known  # not -0.0
     own, usual = usually(value, of_known)
     facts = Facts.of("graph", value, of_known)
-    return Reason(view.name, f"{view.name} {own}", usual, facts=facts)
+    return Reason(view.name, f"{name_view(view)} {own}", usual, facts=facts)

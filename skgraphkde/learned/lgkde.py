@@ -9,11 +9,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde._messages import listed
 from skgraphkde._utils import warn
 from skgraphkde.core.distances.mmd import FIVE_DECADES, MMD
 from skgraphkde.core.graphs.batch import GraphBatch
-from skgraphkde.core.graphs.problems import IgnoredWarning
 from skgraphkde.core.graphs.schema import FittedSchema
 from skgraphkde.core.points.features import NodeFeatures
 from skgraphkde.core.points.propagation import Encoder
@@ -401,16 +399,11 @@ class LGKDE(GraphKDEDetector):
             unused.append(("edge_numbers", "edge"))
         for kind, feature in unused:
             kinds = (*(x for x in features.kinds_ if x != "constant"), feature)
-            names = listed(list(map(repr, schema.names(kind))))
-            text = (
-                f"{kind} {names} would count for nothing, as the node features are "
-                f"{' and '.join(features.kinds_)}: give features=NodeFeatures({kinds}), or name "
-                f"no {kind}"
-            )
-            if self.given_schema is not None and self.given_schema.named(kind):
-                raise ValueError(text)
-            if self.features == "given":
-                warn(text, IgnoredWarning)
+            cause = f"the node features are {' and '.join(features.kinds_)}"
+            remedy = f"give features=NodeFeatures({kinds})"
+            is_named = self.given_schema is not None and self.given_schema.named(kind)
+            if is_named or self.features == "given":
+                self._refuse_unused(kind, schema, cause, remedy)
 
     @property
     def _twins(self) -> Twins:

@@ -33,6 +33,7 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.explanation.of_groups import GroupInWords
 from skgraphkde.explanation.results import Judgement, group_numbers
+from skgraphkde.explanation.views import name_view, summarize_view
 from skgraphkde.explanation.wording import in_two_lines
 from skgraphkde.page import pictures
 from skgraphkde.page.comparison import (
@@ -322,8 +323,17 @@ def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dic
 
 def _by_summary(detector: GraphKDEDetector, surprises: np.ndarray) -> list[tuple[str, float]]:
     """The surprises of the views, added up for views that look at the same."""
-    summaries = [view.summary or view.name for view in detector.model_.views]
+    summaries = [summarize_view(view) for view in detector.model_.views]
     return list(pd.Series(surprises).groupby(summaries, sort=False).sum().items())
+
+
+def _views(detector: GraphKDEDetector) -> list[tuple[str, str, float]]:
+    """The name of each view, what it looks at, and its weight."""
+    model = detector.model_
+    found = []
+    for view, weight in zip(model.views, model.view_weights.tolist(), strict=True):
+        found.append((name_view(view), summarize_view(view), weight))
+    return found
 
 
 def _method(detector: BaseGraphDetector) -> dict[str, Any]:
@@ -333,7 +343,7 @@ def _method(detector: BaseGraphDetector) -> dict[str, Any]:
         "kind": type(detector).__name__,
         "has_reasons": is_kde,
         "can_learn": is_kde and detector.keeps_training_graphs,
-        "view_names": detector.model_.view_names if is_kde else (),
+        "views": _views(detector) if is_kde else [],
         "n_compared": len(detector.model_.references) if is_kde else 0,
         "is_sample": is_kde and len(detector.model_.references) < detector.model_.n_training_graphs,
         "n_confirmed": [int((detector.verdicts_ == x).sum()) if is_kde else 0 for x in (-1, 1)],

@@ -364,7 +364,7 @@ def _shared(codes: np.ndarray, n_values: int, owner: np.ndarray) -> float:
 
 
 def _not_a_category(values: Sequence[Any], shared: float) -> str | None:
-    """Why the values of a category are none, a key of `REASONS`.
+    """Why the values of a category are none, a key of `WHY_IGNORED`.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ def _not_a_category(values: Sequence[Any], shared: float) -> str | None:
 
 
 def _not_a_number(name: str, numbers: np.ndarray, owner: np.ndarray) -> str | None:
-    """Why numbers say nothing, a key of `REASONS`: they count, or are times.
+    """Why numbers say nothing, a key of `WHY_IGNORED`: they count, or are times.
 
     Running numbers are integers that all differ, and lie close together or are called so.
     """

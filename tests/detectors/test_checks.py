@@ -100,8 +100,10 @@ def held(x, path):
     for part in filter(None, path.split(".")):
         if isinstance(x, dict):
             x = x[part]
+        elif part.isdigit():
+            x = x[int(part)]
         else:
-            x = x[int(part)] if part.isdigit() else getattr(x, part)
+            x = getattr(x, part)
     return x
 
 

@@ -204,7 +204,8 @@ def test_numbers_that_a_schema_names_count_or_are_refused():
     schema = GraphSchema(node_categories="label", node_numbers="x")
     with pytest.raises(ValueError, match=r"node_numbers 'x' would count for nothing.*'attribute'"):
         make(schema=schema).fit(graphs)
-    with pytest.warns(IgnoredWarning, match="node_numbers 'x' would count for nothing"):
+    message = "schema=None: node_numbers 'x' would count for nothing"
+    with pytest.warns(IgnoredWarning, match=message):
         make().fit(graphs)
     features = NodeFeatures(("label", "attribute"))
     detector = make(schema=schema, features=features).fit(graphs)

@@ -196,7 +196,7 @@ class FittedMMD(FittedDistance):
         high = max(self.gammas)
         gammas = f"{low:g}" if low == high else f"{low:g} to {high:g}"
         removed = {0.0: "biased", 1.0: "unbiased"}.get(
-            self.correction, f"{self.correction:.0%} of the bias removed"
+            self.correction, f"{self.correction:.0%} unbiased"
         )
         features = "" if self.frequencies is None else ", random features"
         return f"MMD with gamma {gammas}, {removed}{features}"

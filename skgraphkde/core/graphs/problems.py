@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from skgraphkde._words import WHY_IGNORED
+
 __all__ = ["GraphError", "Ignored", "IgnoredWarning", "MissingError"]
 
 
@@ -47,16 +49,6 @@ class MissingError(GraphError):
     """A graph that lacks values that others have, which ``missing="indicate"`` would read."""
 
 
-#: Why data of graphs is not read, in words.
-REASONS = {
-    "identifier": "an identifier",
-    "running number": "a running number",
-    "time": "a time: make hours or days of it",
-    "marked number": "numbers as text, with decimal commas, units or signs such as % or $",
-    "nested": "lists or dicts: give a number or a category",
-}
-
-
 class IgnoredWarning(UserWarning):
     """A warning that names the :class:`Ignored` attributes of graphs."""
 
@@ -70,7 +62,7 @@ class Ignored:
     part : {"node", "edge", "graph"}
     name : str
         The attribute; ``repr(name)`` if `why` is "not text".
-    why : {"unread", "not text"} or a key of `REASONS`
+    why : {"unread", "not text"} or a key of `WHY_IGNORED`
     """
 
     part: str
@@ -89,6 +81,6 @@ class Ignored:
 
     def __str__(self) -> str:
         if self.why == "not text":
-            return f"{self.part} attribute {self.name} (rename it: this is no text)"
+            return f"{self.part} attribute {self.name} ({WHY_IGNORED[self.why]})"
         text = f"{self.part} attribute {self.name!r}"
-        return text if self.why == "unread" else f"{text} ({REASONS[self.why]})"
+        return text if self.why == "unread" else f"{text} ({WHY_IGNORED[self.why]})"

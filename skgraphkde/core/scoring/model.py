@@ -606,13 +606,10 @@ def _check_range(graphs: GraphBatch, features: NodeFeatures, limit: float) -> No
             graph = graphs.graph_of_arc[row]
             ends = graphs.source_of_arc[row], graphs.adjacency.indices[row]
             where = "edge ({}, {}): edge".format(*(end - graphs.node_ptr[graph] for end in ends))
-        advice = "which cannot be computed: clip it"
-        if limit < FittedDistance.largest_coordinate:
-            advice = (
-                "too large for random features: clip it, or use views=Density(MMD(method='exact'))"
-            )
+        is_exact = limit == FittedDistance.largest_coordinate
         raise ValueError(
             f"{called(graphs.name(int(graph)))}, {where} attribute {block.columns[column]!r} is "
             f"{np.asarray(values)[row, column]:g}, more than {limit:.0e} standard deviations from "
-            f"the mean of the training graphs, {advice}"
+            "the mean of the training graphs, which cannot be computed: clip it"
+            + ("" if is_exact else ", or use views=Density(MMD(method='exact'))")
         )

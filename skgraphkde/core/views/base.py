@@ -179,7 +179,7 @@ class View(Specification):
     GraphKDEDetector(views=('density', Size()))
     """
 
-    #: One sentence for readers of reports about what the view looks at.
+    #: One sentence for readers of reports about what a view of your own looks at.
     summary: ClassVar[str] = ""
     #: Whether the view compares clouds of points: it has a `distance_`, and `clouds` of a context.
     uses_points: ClassVar[bool] = False
@@ -193,7 +193,7 @@ class View(Specification):
 
     @property
     def name(self) -> str:
-        """Name of the view in tables, plots and reasons."""
+        """Name of the view for programs, as in tables; words are in `explanation`."""
         return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).lower()
 
     def applies_to(self, graphs: GraphBatch) -> bool:

@@ -40,8 +40,6 @@ class Confirmed(View):
     embedding_ : Embedding
     """
 
-    summary = "How near the graph is to confirmed anomalies."
-
     anomalies_: GraphBatch
     embedding_: Any
 
@@ -71,7 +69,7 @@ class Confirmed(View):
     @property
     def name(self) -> str:
         """Name of the view."""
-        return f"nearness to confirmed anomalies: {self.view.name}"
+        return f"confirmed: {self.view.name}"
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Distance to the nearest anomaly, see :meth:`View.scores`; ITSELF for a copy of one.

@@ -66,7 +66,6 @@ class Density(View):
     Density(distance=MMD(estimator='biased', gammas=(1, 10)))
     """
 
-    summary = "The nodes with their features and surroundings."
     uses_points: ClassVar[bool] = True
     graph_data: ClassVar[tuple[str, ...]] = ()
     has_distances: ClassVar[bool] = True
@@ -89,7 +88,7 @@ class Density(View):
         """Name of the view, with the fitted distance."""
         if not hasattr(self, "distance_"):
             return "density"
-        return f"nodes and their surroundings ({self.distance_.name})"
+        return f"density ({self.distance_.name})"
 
     @property
     def _kernels(self) -> KDE:

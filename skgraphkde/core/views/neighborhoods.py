@@ -343,7 +343,6 @@ class Novelty(NeighborhoodView):
     ('density', Novelty(radius=3))
     """
 
-    summary = "Surroundings of nodes, and categories, that no known graph has."
     graph_data: ClassVar[tuple[str, ...]] = ("graph_categories",)
     uses_all_graphs = True
     _parameter_constraints: dict = {
@@ -364,7 +363,7 @@ class Novelty(NeighborhoodView):
     @property
     def name(self) -> str:
         """Name of the view, with the radius."""
-        return f"novelty of neighborhoods of radius {self.radius}"
+        return f"novelty of radius {self.radius}"
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
         """Learn the neighborhoods and categories of the training graphs.
@@ -473,13 +472,6 @@ class Tanimoto(ComparedNeighborhoods):
     ('density', Tanimoto(radius=3))
     """
 
-    summary = "The share of surroundings in common with the most similar known graph."
-
-    @property
-    def name(self) -> str:
-        """Name of the view."""
-        return "Tanimoto similarity to the most similar graph"
-
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Similarity to the most similar reference, in [0, 1], see :meth:`View.scores`."""
         return 1 - nearest(self._distances_to(self.neighborhoods_, self.counts_, context), own, 1)
@@ -518,7 +510,6 @@ class Neighbors(ComparedNeighborhoods):
     ('density', Neighbors(n_neighbors=3))
     """
 
-    summary = "Differences from the nearest known graphs: surroundings that only one of both has."
     _parameter_constraints: dict = {
         **NeighborhoodView._parameter_constraints,
         "n_neighbors": [at_least(1, Integral)],
@@ -527,11 +518,6 @@ class Neighbors(ComparedNeighborhoods):
     def __init__(self, n_neighbors: int = 5, radius: int = 5) -> None:
         super().__init__(radius)
         self.n_neighbors = n_neighbors
-
-    @property
-    def name(self) -> str:
-        """Name of the view."""
-        return "neighborhoods that differ from the nearest graphs"
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Minus the mean distance to the nearest references, see :meth:`View.scores`."""

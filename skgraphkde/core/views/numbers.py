@@ -119,7 +119,6 @@ class Numbers(View):
     ('density', Numbers(n_points=1000))
     """
 
-    summary = "The node or edge whose numbers together are most unusual, or those of the graph."
     _parameter_constraints: dict = {"n_points": [at_least(2, Integral)]}
 
     vocabulary_: Vocabulary
@@ -128,11 +127,6 @@ class Numbers(View):
 
     def __init__(self, n_points: int = 10_000) -> None:
         self.n_points = n_points
-
-    @property
-    def name(self) -> str:
-        """Name of the view."""
-        return "numbers together"
 
     def applies_to(self, graphs: GraphBatch) -> bool:
         """True if nodes, edges or graphs have numbers that are not coordinates."""

@@ -71,12 +71,13 @@ def check_size(what: str, shape: tuple[int, ...], n_times: int, view: str) -> No
     """
     n_products = n_times * math.prod(shape) * min(shape)
     if n_products > MOST_PRODUCTS:
-        within = f", within each of {n_times - 1:,} categories" if n_times > 1 else ""
         raise ValueError(
-            f"{shape[1]:,} {view} of each of {shape[0]:,} {what}s{within}: too many to compare "
-            f"({n_products:,} products in covariances, at most {MOST_PRODUCTS:,}): name the "
-            "categories and numbers that matter in GraphSchema(...), set a smaller max_references, "
-            f"or leave {view!r} out of views"
+            f"{shape[1]:,} {view} of each of {shape[0]:,} {what}s"
+            + (f", within each of {n_times - 1:,} categories" if n_times > 1 else "")
+            + f": too many to compare ({n_products:,} products in covariances, at most "
+            f"{MOST_PRODUCTS:,}): name the categories and numbers that matter in "
+            "GraphSchema(...), set a smaller max_references, or leave "
+            f"{view!r} out of views"
         )
 
 

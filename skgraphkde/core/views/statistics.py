@@ -165,17 +165,11 @@ class Statistics(View):
     ('density', Statistics(n_neighbors=3))
     """
 
-    summary = "The graph as a whole: size, degrees, shares of categories, means of numbers."
     has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {"n_neighbors": [at_least(1, Integral)]}
 
     def __init__(self, n_neighbors: int = 5) -> None:
         self.n_neighbors = n_neighbors
-
-    @property
-    def name(self) -> str:
-        """Name of the view."""
-        return "statistics of the graph"
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
         """Learn the statistics of the references, see :meth:`View.fit`.

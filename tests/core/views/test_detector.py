@@ -107,12 +107,12 @@ def test_names_and_lists_stand_for_views():
 def test_auto_is_without_the_views_that_do_not_apply():
     names = GraphKDEDetector().fit(TRAIN).model_.view_names
     assert names[:2] == (
-        "nodes and their surroundings (MMD with gamma 10, biased)",
-        "nodes and their surroundings (MMD with gamma 1, unbiased)",
+        "density (MMD with gamma 10, biased)",
+        "density (MMD with gamma 1, unbiased)",
     )
-    assert names[5:] == ("statistics of the graph",)
+    assert names[5:] == ("statistics",)
     typed = GraphKDEDetector(schema="all").fit([trace(seed) for seed in range(12)])
-    assert typed.model_.view_names[6:] == ("numbers together",)
+    assert typed.model_.view_names[6:] == ("numbers",)
 
 
 # -- clouds of points that densities share ---------------------------------------------------------
