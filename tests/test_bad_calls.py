@@ -27,8 +27,8 @@ from skgraphkde.model_selection import OneClassKFold
 from skgraphkde.monitoring import DriftMonitor
 from tests.conftest import random_graphs, with_data
 from tests.core.views.common import fit
-from tests.detectors.test_base import EdgeCount
-from tests.explanation.test_contributions import Sums
+from tests.detectors.common import EdgeCount
+from tests.explanation.common import Sums
 
 TRAIN = random_graphs(25, seed=1)
 NEW = random_graphs(8, seed=2)

@@ -138,3 +138,13 @@ def test_the_core_makes_no_sentences():
     """`explanation` says what a view finds; errors and warnings say what to do."""
     made = {x: sentences_of(x) for x in MODULES if x.startswith("skgraphkde.core.")}
     assert {module: sentences for module, sentences in made.items() if sentences} == {}
+
+
+def test_no_test_imports_from_a_module_of_tests():
+    """What several of them need is in `common.py` and `conftest.py`."""
+    wrong = []
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and re.match(r"tests\.(.*\.)?test_", node.module):
+                wrong.append(f"{path.name} imports {node.module}")
+    assert wrong == []

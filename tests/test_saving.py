@@ -39,8 +39,8 @@ from skgraphkde import (
 )
 from skgraphkde.explanation import explain
 from tests.conftest import random_graphs, with_data
-from tests.core.views.test_base import DegreeEntropy
-from tests.detectors.test_base import EdgeCount
+from tests.core.views.common import DegreeEntropy
+from tests.detectors.common import EdgeCount
 from tests.golden import TABLE_SCHEMA, cases, trace
 
 PLAIN = [random_graphs(n, seed=n, n_attributes=2) for n in (16, 5)]

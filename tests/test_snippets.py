@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from skgraphkde import GraphKDEDetector
 from skgraphkde.cli import main
 from tests.conftest import with_data
-from tests.reading.test_logs import exported, span
+from tests.reading.common import exported, span
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

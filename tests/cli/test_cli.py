@@ -19,7 +19,7 @@ from skgraphkde import LGKDE, GraphKDEDetector, GraphSchema
 from skgraphkde.cli import main
 from skgraphkde.cli.main import COMMANDS
 from tests.cli.conftest import NEW, NORMAL, READ, SCHEMA, column, run, table
-from tests.reading.test_files import measured_graphs
+from tests.reading.common import measured_graphs
 
 # -- fit and info ----------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from skgraphkde.page.page import Page
 from skgraphkde.page.rendering import _inert
 from tests.cli.conftest import NEW, column, run, table, write_cases
 from tests.conftest import with_data
-from tests.core.scoring.test_groups import cases
+from tests.core.scoring.common import cases
 from tests.page.conftest import Parsed
 
 

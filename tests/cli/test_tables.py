@@ -12,8 +12,7 @@ import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema, load, read_tables
 from tests.cli.conftest import column, run, table
-from tests.reading.test_logs import exported, span
-from tests.reading.test_tables import COLUMNS, tables
+from tests.reading.common import COLUMNS, exported, span, tables
 
 GIVEN = (
     "--graph-column case --source-column from --target-column to --node-column step "

@@ -2,7 +2,6 @@
 
 import re
 import sys
-import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -14,11 +13,11 @@ import requests
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde.core.graphs import GraphBatch
 from skgraphkde.datasets import fetch_tu_dataset, load_mutag
 from skgraphkde.datasets._tu_sets import BENCHMARK
 from skgraphkde.reading import read_graphs
-from tests.conftest import random_graphs, refused
+from tests.conftest import refused
+from tests.datasets.common import tu_files, write_zip
 
 SHARED = Path(__file__).parents[3] / "shared" / "datasets"
 
@@ -53,42 +52,8 @@ def _no_network(*_):
     raise requests.ConnectionError("no route to host")
 
 
-def tu_files(graphs: GraphBatch, classes=None) -> dict[str, str]:
-    """The contents of a data set's files; edge data, if graphs have them."""
-    edges = graphs.adjacency.tocoo()
-    lines = {
-        "A": np.column_stack([edges.row, edges.col]) + 1,
-        "graph_indicator": graphs.graph_of_node + 1,
-        "graph_labels": np.zeros(len(graphs), int) if classes is None else np.array(classes),
-        "node_labels": graphs.labels,
-        "node_attributes": graphs.attributes,
-        "edge_labels": graphs.edge_labels,
-        "edge_attributes": graphs.edge_attributes,
-    }
-    return {part: text(rows) for part, rows in lines.items() if rows is not None}
-
-
-def text(rows) -> str:
-    """A line for each row, with commas."""
-    rows = rows.reshape(len(rows), -1).tolist()
-    return "".join(", ".join(map(repr, row)) + "\n" for row in rows)
-
-
-def write_zip(folder: Path, files: dict[str, str], name="TINY", prefix="TINY/TINY_") -> Path:
-    folder.mkdir(exist_ok=True)
-    with zipfile.ZipFile(folder / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for part, text in files.items():
-            archive.writestr(f"{prefix}{part}.txt", text)
-    return folder
-
-
 def fetch(folder, files, **options):
     return fetch_tu_dataset("TINY", data_home=write_zip(folder, files), **options)
-
-
-@pytest.fixture
-def files():
-    return tu_files(read_graphs(random_graphs(5, n_attributes=2)), [1, 1, 2, 1, 2])
 
 
 # -- MUTAG in the package --------------------------------------------------------------------------

@@ -6,18 +6,8 @@ import pytest
 
 from skgraphkde import BaseGraphDetector, Split
 from tests.conftest import random_graphs
+from tests.detectors.common import EdgeCount
 from tests.estimator_checks import check_graph_detector
-
-
-class EdgeCount(BaseGraphDetector):
-    """The detector of the doctest."""
-
-    def _fit_batch(self, graphs, rng):
-        self.median_ = float(np.median(graphs.n_edges_per_graph))
-        return self._score_batch(graphs)
-
-    def _score_batch(self, graphs):
-        return -abs(graphs.n_edges_per_graph - self.median_)
 
 
 class Leaving(BaseGraphDetector):

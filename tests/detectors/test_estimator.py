@@ -35,9 +35,8 @@ from skgraphkde.datasets import load_mutag
 from skgraphkde.explanation import explain, novel_nodes
 from tests.conftest import densities, fitted_to, permuted, random_graphs, with_data
 from tests.core.distances.common import squared_mmd_slow
-from tests.core.graphs.test_refinement import WEIGHTED, typed_graphs
-from tests.core.views.test_base import DegreeEntropy
-from tests.core.views.test_kernels import density_slow
+from tests.core.graphs.common import WEIGHTED, typed_graphs
+from tests.core.views.common import DegreeEntropy, density_slow
 from tests.detectors.conftest import make_detector
 from tests.estimator_checks import check_as_scikit_learn_does, check_graph_detector
 

@@ -1,14 +1,11 @@
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
 
 from skgraphkde import (
     GCN,
     MMD,
     Density,
-    Distance,
-    FittedDistance,
     GraphKDEDetector,
     GraphSchema,
     NodeFeatures,
@@ -21,7 +18,7 @@ from skgraphkde.core.points.propagation import MessageFlow
 from skgraphkde.explanation import nearest_references, node_contributions
 from skgraphkde.explanation.wording import Feature, feature_words, features_in_words
 from tests.conftest import random_graphs, spied, with_data
-from tests.core.scoring.test_model import squared_distances
+from tests.core.scoring.common import squared_distances
 
 SETTINGS = {
     "defaults": {},
@@ -89,19 +86,6 @@ def test_nodes_that_look_alike_have_the_shares_of_nodes_by_themselves(detector, 
             found = model.contributions(batch, k, view=view)
             np.testing.assert_allclose(found, expected, atol=rounding(detector))
             assert len(calls[-1][1].points) < batch.n_nodes  # the time grows with the square
-
-
-class Sums(Distance):
-    """Distances between sums of points, which are no sums over nodes."""
-
-    def build(self, dim, n_points, rng):
-        return FittedSums()
-
-
-class FittedSums(FittedDistance):
-    def squared(self, P, Q=None):
-        P, Q = (x.weights @ x.points * x.sizes[:, None] for x in (P, P if Q is None else Q))
-        return cdist(P, Q, "sqeuclidean")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.explanation import explain, nearest_references, results, view_surprises
 from skgraphkde.explanation.results import groups_of
 from tests.conftest import fitted_to, random_graphs, with_data
+from tests.explanation.common import ring
 
 #: What the first reason is about: its kind, and a word in its name.
 CAUSES = {
@@ -159,13 +160,6 @@ def test_nodes_and_edges_of_a_reason():
     assert new.reason == "never seen: a - a"
     assert new.edges == ((0, 4),)
     assert set(new.nodes) == {0, 4}
-
-
-def ring(n, long=None):
-    """A ring whose nodes count from 1, with a length at each edge."""
-    graph = nx.relabel_nodes(nx.cycle_graph(n), {i: i + 1 for i in range(n)})
-    lengths = {"len": lambda edge: 50.0 if edge == long else 1 + sum(edge) % 3 / 10}
-    return with_data(graph, None, lengths)
 
 
 RINGS = fitted_to([ring(n) for n in range(8, 30)], edge_numbers="len")

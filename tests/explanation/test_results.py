@@ -14,8 +14,8 @@ from skgraphkde.explanation import explain, reasons, results
 from skgraphkde.explanation.results import judge, to_judge
 from skgraphkde.explanation.wording import in_two_lines
 from tests.conftest import random_graphs, with_data
-from tests.detectors.test_base import EdgeCount
-from tests.explanation.test_explain import ring
+from tests.detectors.common import EdgeCount
+from tests.explanation.common import ring
 
 COLUMNS = ["name", "score", "decision", "verdict", "p_value", "selected", "group", "reason"]
 NORMAL = random_graphs(40, seed=1)

@@ -8,7 +8,7 @@ import torch
 from skgraphkde import GCN, EncoderModule, GraphKDEDetector, TorchEncoder
 from skgraphkde.learned import dgl_backend
 from tests.conftest import spied
-from tests.core.points.test_propagation import (
+from tests.core.points.common import (
     apart,
     dense_ahat,
     dense_relations,

@@ -31,7 +31,7 @@ from skgraphkde.learned.trainer import (
 )
 from tests.conftest import GAMMAS, random_graphs, spied
 from tests.core.distances.common import squared_mmd_slow
-from tests.core.views.test_kernels import density_slow
+from tests.core.views.common import density_slow
 
 
 def make_model(graphs, bandwidths=(0.1, 1.0), size_kernel=False, gammas=(GAMMAS,)):

@@ -4,11 +4,15 @@ import base64
 import gzip
 import io
 import json
+import os
+import shutil
+import time
 from html.parser import HTMLParser
 
 import networkx as nx
 import pandas as pd
 import pytest
+from selenium import webdriver
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector
@@ -102,3 +106,29 @@ def draw_little(monkeypatch):
     """One graph and no histogram: pictures take most of the time of a page."""
     monkeypatch.setattr(page, "PICTURED", 1)
     monkeypatch.setattr(rendering.pictures, "distribution", lambda *_: "<svg/>")
+
+
+PROGRAM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if PROGRAM is None or DRIVER is None:
+        missing = pytest.fail if os.environ.get("CI") else pytest.skip
+        missing("chromium or chromedriver is not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = PROGRAM
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1300,900"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+def until(condition):
+    """Wait for what a browser does in its own time."""
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

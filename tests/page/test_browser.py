@@ -4,13 +4,9 @@ Without them these tests are skipped, but on continuous integration (`CI=true`) 
 """
 
 import json
-import os
-import shutil
-import time
 
 import pandas as pd
 import pytest
-from selenium import webdriver
 from selenium.common.exceptions import NoAlertPresentException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -19,28 +15,12 @@ from selenium.webdriver.support.ui import Select
 import skgraphkde
 from skgraphkde import GraphKDEDetector, GraphSchema
 from tests.conftest import random_graphs
-from tests.page.conftest import NAMES
+from tests.page.conftest import NAMES, until
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:node categories that fit did not see"),
 ]
-PROGRAM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if PROGRAM is None or DRIVER is None:
-        missing = pytest.fail if os.environ.get("CI") else pytest.skip
-        missing("chromium or chromedriver is not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = PROGRAM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1300,900"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture
@@ -61,14 +41,6 @@ def opened(browser, html, tmp_path):
     assert len(addresses) > 1
     others = {x for x in addresses if not x.startswith("data:")}
     assert others <= {path.as_uri()}
-
-
-def until(condition):
-    """Wait for what a browser does in its own time."""
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def names(browser):

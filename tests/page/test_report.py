@@ -29,8 +29,8 @@ from skgraphkde.explanation.results import Judgement, judge
 from skgraphkde.page import nodes as page_nodes
 from skgraphkde.page import page, rendering
 from tests.conftest import random_graphs, refused, warned, with_data
-from tests.detectors.test_base import EdgeCount
-from tests.explanation.test_contributions import Sums
+from tests.detectors.common import EdgeCount
+from tests.explanation.common import Sums
 from tests.page.conftest import NAMES, Parsed, draw_little
 
 pytestmark = pytest.mark.filterwarnings("ignore:node categories that fit did not see")

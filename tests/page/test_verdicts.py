@@ -10,14 +10,13 @@ from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.verdicts import read_verdicts
 from tests.cli.conftest import run, write_cases
 from tests.conftest import random_graphs
-from tests.core.scoring.test_groups import cases
-from tests.page.conftest import draw_little
-from tests.page.test_browser import browser, until  # noqa: F401
+from tests.core.scoring.common import cases
+from tests.page.conftest import draw_little, until
 
 pytestmark = pytest.mark.slow
 
 
-def lines(browser):  # noqa: F811
+def lines(browser):
     until(lambda: browser.find_elements(By.CLASS_NAME, "dt-search"))
     browser.execute_script("document.querySelectorAll('.fold').forEach((x) => (x.open = true))")
     rows = browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")
@@ -46,7 +45,7 @@ def tables(tmp_path, monkeypatch):
 FIND = "find edges.csv --nodes nodes.csv --graph-column case --directed --node-category step"
 
 
-def opened(browser, folder):  # noqa: F811
+def opened(browser, folder):
     """The lines of the page, which is opened; the download of its verdicts goes to the folder."""
     browser.execute_cdp_cmd(
         "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)}
@@ -55,7 +54,7 @@ def opened(browser, folder):  # noqa: F811
     return lines(browser)
 
 
-def saved(browser, folder):  # noqa: F811
+def saved(browser, folder):
     """The table that the page saves, graph by graph."""
     path = folder / "verdicts.csv"
     path.unlink(missing_ok=True)
@@ -71,7 +70,7 @@ def marked(row, value):
     assert pressed(row) == [value]
 
 
-def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
+def test_three_rounds_of_find_and_mark(browser, tables):
     run(f"{FIND} -o page.html")
     rows = opened(browser, tables)
     assert not browser.find_element(By.ID, "save").is_enabled()
@@ -153,7 +152,7 @@ def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
 
 
 @pytest.mark.parametrize("width", [1300, 390])
-def test_groups_fit_the_width_and_mark_buttons_hide_nothing(browser, tables, width):  # noqa: F811
+def test_groups_fit_the_width_and_mark_buttons_hide_nothing(browser, tables, width):
     run(f"{FIND} -o page.html")
     text = (tables / "page.html").read_text()
     text = text.replace("> anomaly</td>", "> anomaly <small>2 of 3</small></td>")
@@ -193,7 +192,7 @@ STRANGE = [
 ]
 
 
-def test_any_name_makes_the_round_trip(browser, tmp_path, monkeypatch):  # noqa: F811
+def test_any_name_makes_the_round_trip(browser, tmp_path, monkeypatch):
     draw_little(monkeypatch)
     names = [*STRANGE, *map(str, range(9))]  # as many as the table shows
     detector = skgraphkde.GraphKDEDetector(random_state=0).fit(random_graphs(22, seed=1))

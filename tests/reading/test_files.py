@@ -24,7 +24,8 @@ from skgraphkde.reading.files import (
 )
 from skgraphkde.reading.files.tables import read_cells, typed_columns
 from tests.conftest import random_graphs, refused, warned, with_data
-from tests.datasets.test_datasets import tu_files, write_zip
+from tests.datasets.common import tu_files, write_zip
+from tests.reading.common import measured_graphs
 
 
 def named(graphs):
@@ -114,23 +115,6 @@ def test_texts_that_are_no_graphs(text, why):
     with suppress(ValueError, RecursionError):  # what a parser makes of it
         message = rf"^the document cannot be read as node-link JSON \({why}"
         refused(message, node_link_graphs, json.loads(text))
-
-
-def measured_graphs(kind, seed=0, n_graphs=5):
-    """Graphs of a class of networkx, whose nodes and edges have categories and numbers."""
-    rng = np.random.RandomState(seed)
-    graphs = []
-    for _ in range(n_graphs):
-        graph, n_nodes = kind(), rng.randint(3, 8)
-        for k in range(n_nodes):
-            kinds = {"atom": "CNO"[rng.randint(3)], "node_type": "pq"[rng.randint(2)]}
-            graph.add_node(f"n{k}", **kinds, temp=rng.rand())
-        for u, v in rng.randint(n_nodes, size=(10, 2)):
-            if u != v:
-                data = {"label": "sd"[rng.randint(2)], "flow": float(rng.randint(3)), "w": 1.5}
-                graph.add_edge(f"n{u}", f"n{v}", **data)
-        graphs.append(graph)
-    return graphs
 
 
 MEASURED = GraphSchema(node_categories=("atom", "node_type"), node_numbers="temp", edge_weight="w")

@@ -10,6 +10,7 @@ from skgraphkde.reading import read_graphs
 from skgraphkde.reading.files import find_files, iter_graphs, read_batch
 from skgraphkde.reading.files.logs import SpanFiles
 from tests.conftest import refused, warned, with_data
+from tests.reading.common import exported, span
 
 # Case, activity, time, who, cost and channel, in no order.
 EVENTS = [
@@ -126,18 +127,6 @@ def test_times_that_may_be_read_in_two_ways(tmp_path):
 
 
 # -- spans -----------------------------------------------------------------------------------------
-
-
-def span(trace, parent, own, **more):
-    times = {"startTimeUnixNano": "1706000000000000000", "endTimeUnixNano": "1706000000002500000"}
-    ids = {"traceId": trace, "spanId": own, "parentSpanId": parent}
-    return {**ids, "name": f"call {own}", **times, **more}
-
-
-def exported(service, *spans):
-    attributes = [{"key": "service.name", "value": {"stringValue": service}}]
-    resource = {"resource": {"attributes": attributes}, "scopeSpans": [{"spans": list(spans)}]}
-    return {"resourceSpans": [resource]}
 
 
 URL = [{"key": "url", "value": {"stringValue": "/cart"}}]

@@ -11,28 +11,7 @@ import pytest
 from skgraphkde import GraphSchema, read_graphs, read_tables
 from skgraphkde.reading.files import TableFiles, read_batch
 from tests.conftest import refused
-
-COLUMNS = {"graph": "case", "source": "from", "target": "to", "node": "step"}
-
-
-def tables(n_cases=3, seed=0):
-    """Tables in no order, and the graphs that they are."""
-    rng, graphs, edges, nodes, cases = np.random.default_rng(seed), [], [], [], []
-    for i in range(n_cases):
-        case = {"case": f"case{i}"}
-        graph = nx.DiGraph(name=f"case{i}", amount=float(rng.normal()))
-        cases.append(case | {"amount": graph.graph["amount"]})
-        for v in range(6):
-            who = {} if v == 3 else {"who": "xyz"[rng.integers(3)]}
-            graph.add_node(f"s{v}", **who)
-            nodes.append(case | {"step": f"s{v}"} | who)
-        for u, v in nx.gnp_random_graph(6, 0.4, seed=i, directed=True).edges:
-            hours = float(rng.gamma(2))
-            graph.add_edge(f"s{u}", f"s{v}", hours=hours)
-            edges.append(case | {"from": f"s{u}", "to": f"s{v}", "hours": hours})
-        graphs.append(graph)
-    in_disorder = pd.DataFrame(edges).sample(frac=1, random_state=seed)
-    return in_disorder, pd.DataFrame(nodes), pd.DataFrame(cases), graphs
+from tests.reading.common import COLUMNS, tables
 
 
 def test_tables_are_the_graphs_built_by_hand():

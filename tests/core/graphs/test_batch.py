@@ -10,8 +10,7 @@ from sklearn.model_selection import train_test_split
 from skgraphkde.core.graphs import GraphBatch
 from skgraphkde.reading import read_graphs
 from tests.conftest import random_graphs, refused
-from tests.core.graphs.common import assert_same
-from tests.core.graphs.test_schema import EVERYTHING, PLANTS
+from tests.core.graphs.common import EVERYTHING, PLANTS, assert_same
 
 
 def test_sizes():

@@ -23,8 +23,8 @@ from skgraphkde.core.graphs.copies import (
 )
 from skgraphkde.monitoring import DriftMonitor
 from tests.conftest import permuted, random_graphs, refused, warned, with_data
-from tests.core.graphs.test_refinement import WEIGHTED, typed_graphs
-from tests.detectors.test_base import EdgeCount
+from tests.core.graphs.common import WEIGHTED, typed_graphs
+from tests.detectors.common import EdgeCount
 
 CYCLES = [(5 * k + i, 5 * k + (i + 1) % 5) for k in (0, 1) for i in range(5)]
 

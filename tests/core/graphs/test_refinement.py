@@ -19,27 +19,7 @@ from skgraphkde.core.graphs.refinement import (
     relations,
 )
 from tests.conftest import with_data
-from tests.core.graphs.common import partition
-
-WEIGHTED = GraphSchema(edge_weight="w")
-
-
-def typed_graphs(n_graphs, seed=0, *, directed=True, multi=False, categories="ab"):
-    """Random graphs with categories of nodes and edges, weights, and a number on the edges."""
-    rng = np.random.RandomState(seed)
-    kinds = (nx.Graph, nx.MultiGraph), (nx.DiGraph, nx.MultiDiGraph)
-    graphs = []
-    for _ in range(n_graphs):
-        graph = nx.empty_graph(rng.randint(3, 8), create_using=kinds[directed][multi])
-        n = len(graph)
-        for u, v in rng.randint(n, size=(2 * n, 2)).tolist():
-            if u != v:
-                label = categories[rng.randint(len(categories))]
-                graph.add_edge(u, v, label=label, w=float(rng.choice([1, 2])), x=float(rng.rand()))
-        graph.add_edge(0, 1, label="a", w=1.0, x=0.5)
-        nx.set_node_attributes(graph, {v: "CN"[rng.randint(2)] for v in graph}, "label")
-        graphs.append(graph)
-    return graphs
+from tests.core.graphs.common import WEIGHTED, partition, typed_graphs
 
 
 def edges_at(graph, node):

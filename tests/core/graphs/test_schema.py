@@ -12,37 +12,7 @@ from skgraphkde.core.graphs.arrays import sorted_labels
 from skgraphkde.core.graphs.problems import GraphError, Ignored, IgnoredWarning
 from skgraphkde.core.graphs.schema import unread_attributes
 from tests.conftest import random_graphs, refused, warned, with_data
-from tests.core.graphs.common import assert_same
-
-
-def plant(seed=0, directed=True):
-    """A small graph with every kind of data."""
-    rng = np.random.RandomState(seed)
-    graph = nx.gnp_random_graph(7, 0.4, seed=seed, directed=directed)
-    graph.add_edge(0, 1)
-    nodes = {
-        "kind": lambda _: ("pump", "valve")[rng.randint(2)],
-        "owner": lambda _: int(rng.randint(2)),
-        "temp": lambda _: float(rng.normal(60, 5)),
-        "position": lambda _: rng.rand(2).tolist(),
-    }
-    edges = {
-        "material": lambda _: ("steel", "lead")[rng.randint(2)],
-        "flow": lambda _: float(rng.rand()),
-        "capacity": lambda _: float(1 + rng.rand()),
-    }
-    return with_data(graph, nodes, edges)
-
-
-EVERYTHING = GraphSchema(
-    node_categories=("kind", "owner"),
-    node_numbers=("temp", "position"),
-    edge_categories="material",
-    edge_numbers="flow",
-    edge_weight="capacity",
-)
-PLANTS = [plant(seed) for seed in range(6)]
-
+from tests.core.graphs.common import EVERYTHING, PLANTS, assert_same, plant
 
 # -- what is read ----------------------------------------------------------------------------------
 

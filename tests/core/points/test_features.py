@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.core.graphs import random_walks
 from tests.conftest import permuted, random_graphs, spied, with_data
-from tests.core.graphs.test_refinement import typed_graphs
+from tests.core.graphs.common import typed_graphs
 
 
 def return_probabilities_slow(graph):

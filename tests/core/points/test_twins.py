@@ -17,7 +17,7 @@ from skgraphkde.core.points import twins as module
 from skgraphkde.core.points.features import NodeFeatures
 from skgraphkde.core.points.twins import Twins, find_copies, swap_edges, swap_features
 from tests.conftest import permuted, random_graphs
-from tests.core.graphs.test_refinement import typed_graphs
+from tests.core.graphs.common import typed_graphs
 
 
 def spectral_twins_slow(A, tau_1, tau_2, max_ratio, self_loops=False):

@@ -6,10 +6,10 @@ import torch
 from sklearn import config_context
 
 from skgraphkde import GCN, MMD, Density, GraphKDEDetector, load, read_graphs
-from skgraphkde.core.distances import DiscreteMeasures
 from skgraphkde.core.views import categories, neighborhoods, statistics
 from skgraphkde.core.views.embedding import Embedding
 from tests.conftest import random_graphs, spied
+from tests.core.scoring.common import squared_distances
 
 SETTINGS = {
     "defaults": {},
@@ -27,14 +27,6 @@ def detector(request):
 
 
 # -- distances -------------------------------------------------------------------------------------
-
-
-def squared_distances(model, batch, other, view):
-    """Signed, as the kernels take them; both are embedded anew, for this view alone."""
-    density = model.views[view]
-    clouds = [model.embedding(graphs)[density] for graphs in (batch, other)]
-    P, Q = (DiscreteMeasures(x.points, x.weights, x.sizes) for x in clouds)
-    return density.distance_.squared(P, Q)
 
 
 @pytest.mark.parametrize("working_memory", [1024, 0.003])

@@ -15,40 +15,14 @@ from skgraphkde import (
     Numbers,
     Statistics,
     Tanimoto,
-    View,
     read_graphs,
 )
 from skgraphkde.core.scoring.model import LOG_P_OF_CONFIRMED
 from skgraphkde.core.views.confirmed import ITSELF, Confirmed
 from skgraphkde.explanation import explain, view_surprises
 from tests.conftest import densities, permuted, random_graphs, with_data
-from tests.core.views.common import fit, scores_of
+from tests.core.views.common import DegreeEntropy, fit, scores_of
 from tests.golden import trace
-
-
-class DegreeEntropy(View):
-    """Minus the distance of the entropy of degrees to that of the nearest reference."""
-
-    def __init__(self, base=2.0):
-        self.base = base
-
-    def applies_to(self, graphs):  # for views="auto" alone
-        return False
-
-    def fit(self, references, context):
-        self.entropies_ = self._entropies(references)
-        return self
-
-    def scores(self, graphs, own, context):
-        away = abs(self._entropies(graphs)[:, np.newaxis] - self.entropies_)
-        away[own >= 0, own[own >= 0]] = np.inf
-        return -away.min(axis=1)
-
-    def _entropies(self, graphs):
-        degrees = np.split(graphs.degrees, graphs.node_ptr[1:-1])
-        shares = [np.unique(x, return_counts=True)[1] / len(x) for x in degrees]
-        return np.array([-(p * np.log(p)).sum() for p in shares]) / np.log(self.base)
-
 
 TRAIN, NEW = random_graphs(40, seed=1), random_graphs(9, seed=2)
 STAR = with_data(nx.star_graph(30), {"label": "C"})

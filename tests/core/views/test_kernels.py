@@ -14,21 +14,9 @@ from skgraphkde.core.views.kernels import (
     size_bandwidths,
 )
 from tests.conftest import random_graphs
+from tests.core.views.common import density_slow
 
 BANDWIDTHS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
-
-
-def density_slow(squared, bandwidths, weights, second=None, skip=None):
-    """f = sum_k pi_k mean_i K(d_i, h_k) w_i for the squared distances d_i^2 of one graph."""
-    total = 0.0
-    for h, pi in zip(bandwidths, weights, strict=True):
-        kernels = []
-        for i, di_squared in enumerate(squared):
-            kernel = math.exp(-di_squared / (2 * h**2)) / (math.sqrt(2 * math.pi) * h)
-            if i != skip:
-                kernels.append(kernel * (1 if second is None else second[i]))
-        total += pi * sum(kernels) / len(kernels)
-    return total
 
 
 @pytest.mark.parametrize("second_kernel", [False, True])

@@ -15,7 +15,7 @@ from skgraphkde.core.views.categories import Vocabulary
 from skgraphkde.explanation import explain
 from skgraphkde.explanation.naming import pair_words
 from tests.conftest import fitted_to, random_graphs, with_data
-from tests.core.graphs.test_refinement import typed_graphs
+from tests.core.graphs.common import typed_graphs
 from tests.core.views.common import context_of, fit, scores_of
 
 NOBODY = np.full(12, -1)

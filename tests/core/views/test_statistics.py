@@ -10,7 +10,7 @@ from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
 from skgraphkde.core.views.rows import MOST_FOLDS, Whitening, folds, winsorized
 from skgraphkde.explanation.of_statistics import name_statistic, say_statistic
 from tests.conftest import random_graphs, with_data
-from tests.core.graphs.test_refinement import typed_graphs
+from tests.core.graphs.common import typed_graphs
 from tests.core.views.common import context_of, fit, scores_of
 
 
