@@ -141,10 +141,10 @@ def test_a_loaded_detector_is_an_estimator_like_any_other(fitted, path):
 def test_own_classes_are_loaded_by_those_who_trust_them(path):
     graphs = [nx.path_graph(n) for n in range(10, 30)]
     for detector, name in (
-        (EdgeCount(contamination=0.2), "tests.detectors.test_base.EdgeCount"),
+        (EdgeCount(contamination=0.2), "tests.detectors.common.EdgeCount"),
         (
             GraphKDEDetector(views=("density", DegreeEntropy())),
-            "tests.core.views.test_base.DegreeEntropy",
+            "tests.core.views.common.DegreeEntropy",
         ),
     ):
         detector.fit(graphs).save(path)

@@ -18,7 +18,6 @@ from skgraphkde.core.graphs.problems import IgnoredWarning
 from skgraphkde.core.graphs.schema import KINDS, FittedSchema, unread_attributes
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.estimator import GraphKDEDetector
-from skgraphkde.explanation.views import name_view
 
 MOST_NAMES = 20  # in a line
 
@@ -69,7 +68,7 @@ def print_fitted(detector: BaseGraphDetector) -> None:
         kinds = ", ".join(model.features.kinds_)
         echo(f"node features   {kinds} ({model.features.n_features_out_} columns)")
         for i, (view, weight) in enumerate(zip(model.views, model.view_weights, strict=True)):
-            echo(f"{f'view {i}':<16}{name_view(view)}, weight {weight:.1f}")
+            echo(f"{f'view {i}':<16}{view.name}, weight {weight:.1f}")
             if hasattr(view, "bandwidths_"):
                 echo(f"  bandwidths    {', '.join(f'{h:.4g}' for h in view.bandwidths_)}")
     echo(

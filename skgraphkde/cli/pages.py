@@ -40,7 +40,7 @@ from skgraphkde.explanation.results import (
     with_shared,
 )
 from skgraphkde.page.page import SUFFIXES, Page
-from skgraphkde.page.rendering import BRIEF
+from skgraphkde.page.rows import BRIEF
 
 PRINTED = 5  # anomalies, at most
 

@@ -12,7 +12,8 @@ import click
 from skgraphkde._messages import listed, shown
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, WORDS
-from skgraphkde.page.rendering import FORMULA, LONGEST
+from skgraphkde.page.rendering import FORMULA
+from skgraphkde.page.rows import LONGEST
 from skgraphkde.reading.files.tables import read_cells
 
 # What a table may say, and "" for no verdict.

@@ -21,7 +21,8 @@ from skgraphkde.explanation.of_groups import GroupInWords
 from skgraphkde.explanation.results import N_REASONS, groups_of, judge, judge_some, to_judge
 from skgraphkde.explanation.wording import checked_names
 from skgraphkde.page.comparison import data_of
-from skgraphkde.page.rendering import LONGEST, ROWS, Drawn, Row, render
+from skgraphkde.page.rendering import ROWS, render
+from skgraphkde.page.rows import LONGEST, Drawn, Row
 from skgraphkde.saving import atomic_file
 
 # The graphs that are drawn, at most: the oddest.

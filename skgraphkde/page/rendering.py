@@ -12,11 +12,10 @@ import functools
 import gzip
 import importlib.metadata as metadata
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,145 +25,45 @@ from skgraphkde._messages import encodable, listed, shown
 from skgraphkde._utils import during, progress
 from skgraphkde._version import __version__
 from skgraphkde._words import category_text
+from skgraphkde._words import number as with_three_digits
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.schema import unread_attributes
 from skgraphkde.core.scoring.calibration import discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.explanation.of_groups import GroupInWords
-from skgraphkde.explanation.results import Judgement, group_numbers
-from skgraphkde.explanation.views import name_view, summarize_view
-from skgraphkde.explanation.wording import in_two_lines
+from skgraphkde.explanation.results import group_numbers
 from skgraphkde.page import pictures
 from skgraphkde.page.comparison import (
     SAME_SIZE,
     SIZE,
-    Difference,
     UsualGraphs,
     place_in,
     set_apart,
 )
-from skgraphkde.page.nodes import FULL, Colors, colors_of, nodes_of, usual_share
+from skgraphkde.page.model import PageModel, percent
+from skgraphkde.page.nodes import FULL, colors_of, nodes_of, usual_share
+from skgraphkde.page.rows import LONGEST, Detail, Drawn, GroupRow, Row, shorten_name
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 
 # Rows of the table, at most: the oddest.
 ROWS = 10_000
 # Differences from a usual graph, at most.
 DIFFERENCES = 10
-# Share of graphs beyond the fence in lists of normal graphs alone: the least, and the largest.
-FLAGGED_BY_FENCE = (0.02, 0.05)
-# The outer fence of a box plot is so many interquartile ranges below the first quartile (Tukey).
-OUTER = 3.0
 # A graph that has risen is among so many, and so many are named at the top of the page.
 HIGH = 25
 RISEN = 5
 # Ignored attributes that are named, at most.
 MOST_NAMES = 20
-# Characters of a name or a reason in the table, and of a name anywhere.
-BRIEF = 160
-LONGEST = 1_000
 # Characters of the name of a node that stands in its circle, at most.
 LONGEST_IN_CIRCLE = 3
-# Scores of these sizes are written without an exponent.
-FIXED = 1e-6, 1e7
-# A normal score that is closer to the threshold, relative to it, counts as equal.
-CLOSE = 1e-6
 # A text that spreadsheets would run, and no number; also with what keeps them from it before it.
 FORMULA = re.compile(r"^'*([=@]|[+-](?![0-9.,]+(e[+-]?[0-9]+)?%?$))")
 # An arrow and short words around it, which stay on one line; an arrow alone; where a line may end.
 WAY = re.compile(r"((?:\S{1,20} )?(?:->|-) \S{1,20})")
 ARROW = re.compile("(->)")
 BREAK = re.compile("(?<=[=_])")
-# A number, or a range, that a text begins with.
-COUNT = re.compile(r"^[\d.]+( to [\d.]+)? ")
-# An identifier, of which the start and the end are enough for a table.
-IDENTIFIER = re.compile(r"[0-9a-fA-F-]{20,}")
 HERE = Path(__file__).parent
-
-
-# The number of the row of a graph that is drawn, the graph, and the ids of its nodes.
-Drawn = tuple[int, GraphBatch, Sequence[Any] | None]
-
-
-class Row(NamedTuple):
-    """A row of the table: a graph that the page counts."""
-
-    number: int  # in the order in which it was added
-    name: str
-    judged: Judgement
-    n_nodes: int
-    n_edges: int
-    data: dict[str, str]  # of the graph itself, in words
-    is_selected: bool = False
-    rank: int = 0  # of its score; 1 is the lowest
-    given: str = ""  # the verdict of people
-    place: int = 0  # its rank among the graphs without a verdict
-    risen_from: int = 0  # the same on the page before; 0 if it has not risen
-    members: tuple = ()  # of a row of several graphs
-    start: str = ""  # of the names of all graphs, a folder or a file
-
-    @property
-    def reason(self) -> str:
-        """The main reason."""
-        return self.judged.why or "nothing stands out clearly"
-
-    @property
-    def brief(self) -> str:
-        """The name for a table: not too long, and without what all begin with."""
-        return _brief(self.name.removeprefix(self.start) or self.name)
-
-
-class GroupRow(NamedTuple):
-    """A row of the table that opens: several graphs that are alike."""
-
-    number: int
-    members: list[Row]  # the lowest score first
-    shared: str
-    is_only: bool = False  # no other graph has it
-
-    @property
-    def n_anomalies(self) -> int:
-        """The number of members that are flagged."""
-        return sum(row.judged.is_anomaly for row in self.members)
-
-    @property
-    def brief(self) -> str:
-        """What all share, for a table."""
-        return in_two_lines(self.shared, ())[0]
-
-    @property
-    def own(self) -> str:
-        """The first strong reason of the oddest member that is not what all share, or ""."""
-        judged = self.members[0].judged
-        reasons = [x.text for x in judged.unusual] or [judged.why or self.shared]
-        return next((x for x in reasons if not self._is_shared(x)), "")
-
-    def _is_shared(self, reason: str) -> bool:
-        """True if a reason is what all share, whatever the numbers."""
-        reason, shared = (COUNT.sub("# ", x.partition("; ")[0]) for x in (reason, self.shared))
-        named = [x.partition(": ")[0] for x in shared.split(" and ")]
-        return reason == shared or all(place_in(reason, x) >= 0 for x in named)
-
-    @property
-    def data(self) -> dict[str, str]:
-        """What all members have of the data of graphs; "..." where they differ."""
-        of_members = [row.data for row in self.members]
-        return {
-            name: value if all(x[name] == value for x in of_members) else "..."
-            for name, value in of_members[0].items()
-        }
-
-
-class Detail(NamedTuple):
-    """What a click on a row says of a graph that is drawn."""
-
-    colors: Colors
-    lines: dict[tuple[str, tuple[int, ...]], list[str]]  # nodes, their reasons, and the circles
-    smiles: str  # "" if it is no molecule
-    usual: int = -1  # the position of the nearest usual graph; -1 if no other graph is usual
-    usual_name: str = ""
-    lacks: str = ""  # "size" or "kind" if the usual graph is of another one
-    differences: Sequence[Difference] = ()
 
 
 def render(
@@ -202,21 +101,21 @@ def render(
     are_known = any(row.judged.own >= 0 for row in graphs)  # each was judged by the others
     verdicts = detector.verdicts_ if are_known else np.zeros(len(graphs))
     rows = _with_rises(_with_selection(graphs, alpha, verdicts), earlier)
+    page = PageModel(detector, rows, alpha)
     entries, small_groups = _entries(rows, groups)
-    given = [row for row in rows if row.given]
+    is_kde = isinstance(detector, GraphKDEDetector)
     usual = None
-    if isinstance(detector, GraphKDEDetector):
+    if is_kde:
         judged = [x.judged for x in graphs] if are_known else []
         usual = UsualGraphs(detector, set_apart(detector, judged, groups), judged)
     with during(0.0, 0.6):
         details, drawings = _details(
             detector, {x.number: x for x in rows}, drawn, known_names, usual
         )
-    words = detector.schema_.words
     scores = np.array([row.judged.score for row in graphs])
     offset = float(detector.offset_)
     predicted = np.where([row.judged.is_anomaly for row in graphs], -1, 1)  # as the headline counts
-    drawings["scores"] = pictures.distribution(scores, offset, predicted, words.graphs)
+    drawings["scores"] = pictures.distribution(scores, offset, predicted, page.words.graphs)
     library = _library()
     packed = {
         "library": library.pop("script"),
@@ -225,25 +124,26 @@ def render(
         "formula": FORMULA.pattern,
     }
     unread = unread_attributes(detector.given_schema, detector.schema_.ignored)
+    risen = sorted((row for row in rows if row.risen_from), key=lambda row: row.place)
     return _template().render(
         version=__version__,
+        kind=type(detector).__name__,
         detector=detector,
-        words=words,
-        kinds=listed(detector.schema_.graph_categories),
+        page=page,
+        words=page.words,
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,
-        calibration=detector.calibration_,
-        alpha=alpha,
+        has_reasons=is_kde,
+        can_learn=is_kde and detector.keeps_training_graphs,
+        n_sampled=_n_sampled(detector),
         entries=entries,
         small_groups=small_groups,
-        given=given,
-        n_listed=sum(len(x.members) or 1 for x in entries + small_groups + given),
-        score=f"{{:{_score_format(scores, offset)}}}".format,
+        n_listed=sum(len(x.members) or 1 for x in entries + small_groups + page.given),
         data_names=list(map(shown, rows[0].data)),
         skipped=skipped,
         notes=notes,
         details=details,
-        risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
+        risen=risen[:RISEN],
         unread=listed(unread, MOST_NAMES),
         unseen=listed([f"“{shown(x.name)}”" for x in unread if not x.is_name]),
         is_readable=any(x.is_readable for x in unread),
@@ -252,10 +152,19 @@ def render(
         library=library,
         script=(HERE / "page.js").read_text(encoding="utf-8"),
         style=(HERE / "page.css").read_text(encoding="utf-8"),
-        by_summary=functools.partial(_by_summary, detector),
-        **_headline(detector, rows, alpha),
-        **_method(detector),
+        full=FULL,
+        alike_size=SIZE,
+        same_size=SAME_SIZE,
+        n_differences=DIFFERENCES,
     )
+
+
+def _n_sampled(detector: BaseGraphDetector) -> int:
+    """How many training graphs each graph is compared with, if these are a sample; or 0."""
+    if not isinstance(detector, GraphKDEDetector):
+        return 0
+    n = len(detector.model_.references)
+    return n if n < detector.model_.n_training_graphs else 0
 
 
 def _template() -> Any:
@@ -269,6 +178,8 @@ def _template() -> Any:
         keep_trailing_newline=True,
     )
     environment.filters["unbroken"] = _unbroken
+    environment.filters["percent"] = percent
+    environment.filters["number"] = with_three_digits
     environment.filters["breakable"] = _breakable
     return environment.get_template("page.html")
 
@@ -291,67 +202,6 @@ def _in_spans(
     parts = [as_html(part) for part in pattern.split(text)]
     parts[1::2] = [Markup('<span class="{}">{}</span>').format(kind, x) for x in parts[1::2]]
     return Markup().join(parts)
-
-
-def _headline(detector: BaseGraphDetector, rows: list[Row], alpha: float) -> dict[str, Any]:
-    """How many graphs stand out, how many usual ones would, and how many are selected."""
-    least = 1 / (len(detector.calibration_scores_) + 1)
-    rates = FLAGGED_BY_FENCE
-    contamination = detector.calibration_.contamination
-    if contamination is not None:
-        rates = (max(contamination, least),) * 2
-    unknown = [row for row in rows if not row.given]
-    found = [row for row in unknown if row.judged.is_anomaly]
-    first, third = np.quantile([row.judged.score for row in rows], (0.25, 0.75))
-    n = len(unknown)
-    lowest = first - OUTER * (third - first)
-    far = {row.number for row in found if row.judged.score < lowest}
-    return {
-        "chance": (math.floor(rates[0] * n), math.ceil(rates[1] * n - 1e-9)),
-        "n_anomalies": len(found),
-        "n_given": sum(row.given == "anomaly" for row in rows),
-        "n_unknown": n,
-        "far": far,
-        "lowest_near": lowest,
-        "n_selected": sum(row.is_selected for row in rows),
-        "n_graphs": len(rows),
-        "rates": rates,
-        "least_p_value": least,
-        "least_selected": math.ceil(len(rows) * least / alpha - 1e-9),
-    }
-
-
-def _by_summary(detector: GraphKDEDetector, surprises: np.ndarray) -> list[tuple[str, float]]:
-    """The surprises of the views, added up for views that look at the same."""
-    summaries = [summarize_view(view) for view in detector.model_.views]
-    return list(pd.Series(surprises).groupby(summaries, sort=False).sum().items())
-
-
-def _views(detector: GraphKDEDetector) -> list[tuple[str, str, float]]:
-    """The name of each view, what it looks at, and its weight."""
-    model = detector.model_
-    found = []
-    for view, weight in zip(model.views, model.view_weights.tolist(), strict=True):
-        found.append((name_view(view), summarize_view(view), weight))
-    return found
-
-
-def _method(detector: BaseGraphDetector) -> dict[str, Any]:
-    """What the page says of the detector."""
-    is_kde = isinstance(detector, GraphKDEDetector)
-    return {
-        "kind": type(detector).__name__,
-        "has_reasons": is_kde,
-        "can_learn": is_kde and detector.keeps_training_graphs,
-        "views": _views(detector) if is_kde else [],
-        "n_compared": len(detector.model_.references) if is_kde else 0,
-        "is_sample": is_kde and len(detector.model_.references) < detector.model_.n_training_graphs,
-        "n_confirmed": [int((detector.verdicts_ == x).sum()) if is_kde else 0 for x in (-1, 1)],
-        "full": FULL,
-        "alike_size": SIZE,
-        "same_size": SAME_SIZE,
-        "n_differences": DIFFERENCES,
-    }
 
 
 def _table(rows: list[Row], groups: list[GroupInWords]) -> pd.DataFrame:
@@ -394,20 +244,6 @@ def _with_selection(graphs: list[Row], alpha: float, verdicts: np.ndarray) -> li
         row._replace(rank=i, place=place)
         for i, (row, place) in enumerate(zip(rows, places, strict=True), 1)
     ]
-
-
-def _score_format(scores: np.ndarray, offset: float) -> str:
-    """The format of all scores, in which they look unlike the threshold, but for one that is it."""
-    others = scores[(scores < offset) | ~np.isclose(scores, offset, rtol=CLOSE, atol=0)].tolist()
-    size = max(abs(offset), float(np.median(np.abs(scores))))
-    kind = "e"
-    least = 2
-    if FIXED[0] <= size < FIXED[1]:
-        kind = "f"
-        least = max(2 - math.floor(math.log10(size)), 0)
-    formats = [f"z.{n}{kind}" for n in range(least, 17)]
-    looks_unlike = (x for x in formats if format(offset, x) not in [format(y, x) for y in others])
-    return next(looks_unlike, formats[-1])
 
 
 def _with_rises(rows: list[Row], earlier: Mapping[str, int]) -> list[Row]:
@@ -534,19 +370,13 @@ def _compared(
         return detail
     name = str(known_names[reference] if known_names else "").removeprefix(row.start)
     called = graph.schema.words.graph
-    name = _brief(name or f"known {called} {reference}")
+    name = shorten_name(name or f"known {called} {reference}")
     return detail._replace(
         usual=reference,
         usual_name=f"{called} {name}" if name.isdecimal() else name,
         lacks=lacks,
         differences=usual.differences(graph, reference, said),
     )
-
-
-def _brief(name: str) -> str:
-    """A name for a table: not too long, and of an identifier the start and the end."""
-    name = shown(name, BRIEF)
-    return f"{name[:4]}…{name[-8:]}" if IDENTIFIER.fullmatch(name) else name
 
 
 def _packed(contents: dict[str, Any]) -> str:

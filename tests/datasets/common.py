@@ -4,11 +4,8 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from skgraphkde.core.graphs import GraphBatch
-from skgraphkde.reading import read_graphs
-from tests.conftest import random_graphs
 
 
 def tu_files(graphs: GraphBatch, classes=None) -> dict[str, str]:
@@ -38,8 +35,3 @@ def write_zip(folder: Path, files: dict[str, str], name="TINY", prefix="TINY/TIN
         for part, text in files.items():
             archive.writestr(f"{prefix}{part}.txt", text)
     return folder
-
-
-@pytest.fixture
-def files():
-    return tu_files(read_graphs(random_graphs(5, n_attributes=2)), [1, 1, 2, 1, 2])

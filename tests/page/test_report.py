@@ -26,8 +26,10 @@ from skgraphkde.explanation import (
 )
 from skgraphkde.explanation.reasons import RankedReason
 from skgraphkde.explanation.results import Judgement, judge
+from skgraphkde.page import model, page, rendering
 from skgraphkde.page import nodes as page_nodes
-from skgraphkde.page import page, rendering
+from skgraphkde.page.model import _score_format
+from skgraphkde.page.rows import GroupRow, Row
 from tests.conftest import random_graphs, refused, warned, with_data
 from tests.detectors.common import EdgeCount
 from tests.explanation.common import Sums
@@ -190,7 +192,7 @@ def test_the_page_says_what_the_user_calls_things(listed):
             "auto",
             [cases() + 9 * cases(0, 90) + 4 * cases(0, 15)],
             "9 of them far below most others. Each is still a hint to check, and no proof. "
-            "Look at these 9 first, marked &ldquo;far below&rdquo;.",
+            "Look at these 9 first, marked “far below”.",
         ),
     ],
 )
@@ -233,7 +235,7 @@ WORLDS = [nx.connected_watts_strogatz_graph(14, 4, 0.1, seed=seed) for seed in r
 def test_a_group_says_how_many_of_it_are_flagged(monkeypatch):
     detector = GraphKDEDetector(random_state=0).fit([*WORLDS, *STARS])
     scores = detector.training_scores_[40:]
-    monkeypatch.setattr(rendering, "OUTER", -1)  # far below the third quartile
+    monkeypatch.setattr(model, "OUTER", -1)  # far below the third quartile
     for n, told in ((5, ": 30 edges, "), (2, ", also: more")):
         offset = np.sort(scores)[n - 1] + 1e-9
         monkeypatch.setattr(GraphKDEDetector, "offset_", property(lambda _: offset))  # noqa: B023
@@ -243,7 +245,7 @@ def test_a_group_says_how_many_of_it_are_flagged(monkeypatch):
         assert sum(x.startswith("far below; ") for x in parsed.texts["small"]) == n
         assert any(x.startswith("What all of them have, and no other") for x in parsed.texts["p"])
         assert row[2].startswith(f"graph 40, the oddest{told}")
-        monkeypatch.setattr(rendering.GroupRow, "own", "more")
+        monkeypatch.setattr(GroupRow, "own", "more")
     monkeypatch.setattr(GraphKDEDetector, "offset_", property(lambda _: scores.min()))
     parsed = Parsed(skgraphkde.report(detector))
     assert "5 graphs alike" in parsed.rows[-1][0]  # after the graphs, whose first is the oddest
@@ -269,8 +271,8 @@ def test_a_group_says_how_many_of_it_are_flagged(monkeypatch):
 def test_a_group_says_once_why_it_stands_out(why, shared, is_shared):
     reasons = [RankedReason("new", "label", text, 5.0) for text in (why, "never seen: Z")]
     judged = Judgement(0.0, -1.0, None, reasons)
-    members = [rendering.Row(i, "a", judged, 1, 0, {}) for i in (0, 1)]
-    assert rendering.GroupRow(1, members, shared).own == ("never seen: Z" if is_shared else why)
+    members = [Row(i, "a", judged, 1, 0, {}) for i in (0, 1)]
+    assert GroupRow(1, members, shared).own == ("never seen: Z" if is_shared else why)
 
 
 def test_members_without_a_reason_have_what_the_group_shares(monkeypatch):
@@ -295,7 +297,7 @@ def test_members_without_a_reason_have_what_the_group_shares(monkeypatch):
     ],
 )
 def test_scores_have_one_number_of_decimals_and_look_unlike_the_threshold(scores, offset, found):
-    assert format(offset, rendering._score_format(np.array(scores), offset)) == found
+    assert format(offset, _score_format(np.array(scores), offset)) == found
 
 
 def test_notebooks_show_the_page(detector, new):
