@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         TorchEncoder,
     )
     from skgraphkde.page import report
-    from skgraphkde.reading import read_graphs, read_tables
+    from skgraphkde.reading import read_graphs, read_log, read_tables
     from skgraphkde.saving import InvalidFileError, load
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "__version__",
     "load",
     "read_graphs",
+    "read_log",
     "read_tables",
     "report",
 ]

@@ -252,6 +252,7 @@ def guessed(names: set[str]) -> dict[str, str]:
 WHY_IGNORED = {
     "not text": "rename it: this is no text",
     "identifier": "an identifier",
+    "target": "it may be the target: name it to read it",
     "running number": "a running number",
     "time": "a time: make hours or days of it",
     "marked number": "numbers as text, with decimal commas, units or signs such as % or $",

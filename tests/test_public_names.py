@@ -37,6 +37,7 @@ NAMES = [
     "__version__",
     "load",
     "read_graphs",
+    "read_log",
     "read_tables",
     "report",
 ]

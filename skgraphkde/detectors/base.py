@@ -32,7 +32,7 @@ from skgraphkde.core.scoring.calibration import (
 from skgraphkde.core.specification import Interval, Specification, StrOptions
 from skgraphkde.detectors.checks import check_arrays
 from skgraphkde.detectors.processes import in_parallel
-from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, checked_verdicts
+from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, check_coding, checked_verdicts
 from skgraphkde.reading.readers import read_graphs
 from skgraphkde.reading.selection import (
     align_to_schema,
@@ -290,6 +290,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
     def _fit(self, X: Any, verdicts: Any = None) -> None:
         """Read graphs, and fit to all but confirmed anomalies."""
         self.validate()
+        check_coding(verdicts)
         schema = self.given_schema
         with stage("Reading", self.verbose):
             batch = read_graphs(X, schema=schema)

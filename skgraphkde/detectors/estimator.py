@@ -35,7 +35,7 @@ from skgraphkde.core.views import (
 )
 from skgraphkde.core.views.embedding import Embedding
 from skgraphkde.detectors.base import BaseGraphDetector, Judged, warn_of_target
-from skgraphkde.detectors.verdicts import UNKNOWN, checked_verdicts
+from skgraphkde.detectors.verdicts import UNKNOWN, check_coding, checked_verdicts
 
 __all__ = ["GraphKDEDetector"]
 
@@ -435,6 +435,7 @@ class GraphKDEDetector(
         True
         """
         batch = self.read(X)
+        check_coding(verdicts)
         new_verdicts = checked_verdicts(verdicts, batch)
         of_known, of_batch = kinds_of(self.training_graphs_, batch)
         known_verdicts = self.verdicts_.copy()

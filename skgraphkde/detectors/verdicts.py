@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,25 @@ UNKNOWN = 0
 NORMAL = 1
 # Verdicts in tables and on pages.
 WORDS = {"anomaly": ANOMALY, "normal": NORMAL, "": UNKNOWN}
+
+
+def check_coding(verdicts: Any) -> None:
+    """Raise a ValueError if verdicts are 0 and 1 only, as others write normal and anomaly.
+
+    Parameters
+    ----------
+    verdicts : array-like, or None
+        As people gave them.
+    """
+    if not isinstance(verdicts, Sequence | np.ndarray) and not hasattr(verdicts, "to_numpy"):
+        return
+    given = {value for value in verdicts if isinstance(value, Real) and not isinstance(value, bool)}
+    if given == {0, 1} and not any(isinstance(value, str) for value in verdicts):
+        raise ValueError(
+            "verdicts are 0 and 1 only, which here are 'no verdict' and 'normal', and elsewhere "
+            "normal and anomaly: write np.where(labels == 1, -1, 1) if 1 is an anomaly, or "
+            "'normal' and '' if 1 is normal"
+        )
 
 
 def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:

@@ -60,5 +60,23 @@ def facts_of_parts(graph: GraphBatch, table: Table, counts: CategoryCounts) -> l
     if table.role == "together":
         codes = np.asarray(graph.labels)
         return [(part, "together", graph.label_names[code]) for code in codes.tolist()]
+    if table.role == "edges" and graph.edge_labels is not None:
+        return _facts_of_edges(graph, table, counts)
+    return _facts_by_color(graph, table, counts)
+
+
+def _facts_of_edges(graph: GraphBatch, table: Table, counts: CategoryCounts) -> list[Fact]:
+    """The fact about each edge: its own category alone, where those of its ends say nothing."""
+    category = "+".join(graph.schema.edge_categories)
+    facts = _facts_by_color(graph, table, counts)
+    for arc, code in enumerate(np.asarray(graph.edge_labels).tolist()):
+        value = graph.edge_label_names[code]
+        if graph.labels is None or value not in counts.vocabulary.edge_labels:
+            facts[arc] = ("edge", category, value)
+    return facts
+
+
+def _facts_by_color(graph: GraphBatch, table: Table, counts: CategoryCounts) -> list[Fact]:
+    """The fact about each part of a table, by its color."""
     [keys] = [keys for other, keys, _ in counts.parts(graph) if other.name == table.name]
     return [(table.role, table.categories, key) for key in keys.tolist()]

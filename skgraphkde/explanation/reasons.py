@@ -33,6 +33,7 @@ from skgraphkde.explanation.properties import FEW, FEWEST, Properties
 from skgraphkde.explanation.views import name_view
 from skgraphkde.explanation.wording import (
     HERE,
+    NEVER_SEEN,
     RARER,
     Feature,
     feature_words,
@@ -71,7 +72,7 @@ USUAL = 0.99
 STRONGEST = 100.0
 # How often a strength counts when reasons are put in order: what was never seen comes before one
 # node, edge or number, and this before sizes, means and statistics, unless it is much weaker.
-NEVER_SEEN = 4.0
+UNSEEN = 4.0
 CONCRETE = 2.0
 DERIVED = 1.0
 FOLLOWS = 0.5
@@ -79,7 +80,7 @@ FOLLOWS = 0.5
 MISSING = 4.5
 WEIGHTS = {
     "missing": MISSING,
-    "new": NEVER_SEEN,
+    "new": UNSEEN,
     "extreme": CONCRETE,
     "rare": CONCRETE,
     "confirmed": CONCRETE,
@@ -587,7 +588,7 @@ class Profiles:
             [name for name, _ in Counter(of[x] for x in index).most_common()]
             for of in (texts, plain)
         )
-        start = "never seen"
+        start = NEVER_SEEN
         about: list[Fact] = ["surroundings"]
         if table.role != "surroundings":
             facts_of = facts_of_parts(graph, table, counts)
@@ -604,7 +605,7 @@ class Profiles:
             told = {texts[x] for x in index}
             n = sum(texts[x] in told for x in np.flatnonzero(once))
             if n > 1:
-                start = f"{self._counted_edges(n, len(told))} never seen"
+                start = f"{self._counted_edges(n, len(told))} {NEVER_SEEN}"
             names = list(dict.fromkeys(names))
             codes = list(dict.fromkeys(codes))
         known = self._known(i, j)
@@ -651,7 +652,10 @@ class Profiles:
 
 def _say_number(view: View, unusual: Property, known: np.ndarray) -> Reason:
     """The score of a graph in a view that has no words of its own, or another number of it."""
-    value, of_known = 0.0 - unusual.values[0], 0.0 - known  # not -0.0
-    own, usual = usually(value, of_known)
-    facts = Facts.of("graph", value, of_known)
-    return Reason(view.name, f"{name_view(view)} {own}", usual, facts=facts)
+    value = float(unusual.values[0])
+    name = unusual.what
+    if unusual.what == view.name:  # minus the score, see View.properties
+        value, known = 0.0 - value, 0.0 - known  # not -0.0
+        name = name_view(view)
+    own, usual = usually(value, known)
+    return Reason(unusual.what, f"{name} {own}", usual, facts=Facts.of("graph", value, known))

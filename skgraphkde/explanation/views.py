@@ -22,12 +22,16 @@ SUMMARIES: dict[type[View], str] = {
 
 
 def summarize_view(view: View) -> str:
-    """What a view looks at: a sentence, or the name of a view of your own without `summary`."""
-    return view.summary or SUMMARIES.get(type(view), view.name)
+    """What a view looks at, in a sentence; "" for a view of your own that does not say it."""
+    if view.summary:
+        return view.summary
+    return next((SUMMARIES[cls] for cls in type(view).__mro__ if cls in SUMMARIES), "")
 
 
 def name_view(view: View) -> str:
     """What a view is called in reasons and reports; :attr:`View.name` is for programs.
+
+    A view of your own is called by its name.
 
     Examples
     --------
@@ -37,6 +41,8 @@ def name_view(view: View) -> str:
     >>> name_view(Tanimoto())
     'Tanimoto similarity to the most similar graph'
     """
+    if _has_own_name(type(view)):
+        return view.name
     if isinstance(view, Density):
         return f"nodes and their surroundings ({view.distance_.name})"
     if isinstance(view, Novelty):
@@ -52,3 +58,13 @@ def name_view(view: View) -> str:
     if isinstance(view, Confirmed):
         return f"nearness to confirmed anomalies: {name_view(view.view)}"
     return view.name
+
+
+def _has_own_name(cls: type) -> bool:
+    """True for a class of views whose name is not that of one of ours."""
+    for base in cls.__mro__:
+        if base in SUMMARIES:
+            return False
+        if "name" in vars(base):
+            return True
+    return True

@@ -34,6 +34,8 @@ RARER = " of rarer kinds"
 HERE = ", here "
 # A bracket that is cut, behind a word.
 CUT_BRACKET = re.compile(r"(?<=[^\s:,;])(?:\.\.\.)? \((?:[^()]|\([^()]*\)|\((?=[^()]*$))*\.\.\.$")
+# What no known graph has; the page explains these words.
+NEVER_SEEN = "never seen"
 ONE = {"are": "is", "have": "has", "lack": "lacks"}
 
 
@@ -140,7 +142,7 @@ def feature_words(
             return f"no {words.node} {ONE[verb]} {rest}; {have} one", ""
         if not n_have:
             value = f"{'no ' if verb == 'lack' else ''}{rest} ({k} of {words.counted(n, 'node')})"
-            return f"never seen in {len(known)} {others}: {value}", ""
+            return f"{NEVER_SEEN} in {len(known)} {others}: {value}", ""
         if k == 1:  # others may have one, too, among more
             verb = ONE[verb]
             usual = usual.partition(", ")[0]

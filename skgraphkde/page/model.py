@@ -310,8 +310,9 @@ class PageModel:
     def by_summary(self, surprises: np.ndarray) -> list[tuple[str, float]]:
         """The surprises of the views, added up for views that look at the same."""
         total: dict[str, Any] = {}
-        for (_, summary, _), surprise in zip(self.views, surprises.tolist(), strict=True):
-            total[summary] = total.get(summary, 0.0) + surprise
+        for (name, summary, _), surprise in zip(self.views, surprises.tolist(), strict=True):
+            what = summary or name
+            total[what] = total.get(what, 0.0) + surprise
         return list(total.items())
 
 

@@ -33,6 +33,7 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.explanation.of_groups import GroupInWords
 from skgraphkde.explanation.results import group_numbers
+from skgraphkde.explanation.wording import NEVER_SEEN
 from skgraphkde.page import pictures
 from skgraphkde.page.comparison import (
     SAME_SIZE,
@@ -152,6 +153,7 @@ def render(
         library=library,
         script=(HERE / "page.js").read_text(encoding="utf-8"),
         style=(HERE / "page.css").read_text(encoding="utf-8"),
+        never_seen=NEVER_SEEN,
         full=FULL,
         alike_size=SIZE,
         same_size=SAME_SIZE,

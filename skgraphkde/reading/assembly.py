@@ -43,10 +43,14 @@ from skgraphkde.core.graphs.schema import (
 )
 from skgraphkde.reading.formats.common import (
     Graph,
+    as_doubles,
     as_floats,
+    in_hours,
     is_a,
+    is_duration,
     is_label,
     is_missing,
+    is_target,
     length,
     listed_ids,
     plain,
@@ -108,6 +112,7 @@ def assemble(
                 f"{called(undirected[0])} is undirected among directed ones: each of its edges is "
                 "read as two arcs, one in each direction"
             )
+    in_schema = schema.named("node_numbers")
     edge_weight = schema.edge_weight
     if edge_weight is None and (weights != 1).any():  # of matrices, which hold them
         edge_weight = "weight"
@@ -116,7 +121,7 @@ def assemble(
         edge_weight=edge_weight,
         directed=is_directed,
         missing=schema.missing,
-        named=schema.named("node_numbers"),
+        named=names["node_numbers"] if schema.is_all("node_numbers") else in_schema,
         ignored=tuple(ignored),
         n_self_loops=len(ends) - len(kept),
         directed_policy=schema.directed,
@@ -170,7 +175,9 @@ def resolve_schema(
         every = dict.fromkeys(chain(fullest, *columns))
         found = [name for name in every if isinstance(name, str)]
         in_schema = names_in_schema(schema, part)
-        free = sorted(set(found) - set(in_schema))
+        conventional = {*CONVENTIONS[kinds[0]], *CONVENTIONS[kinds[1]]}
+        targets = {x for x in found if is_target(x) and x not in {*in_schema, *conventional}}
+        free = sorted(set(found) - set(in_schema) - targets)
         typed = free if schema.reads_all(part) else []
         kind_of = {name: _kind_of(part, name, columns) for name in typed}
         for kind in kinds:
@@ -187,6 +194,7 @@ def resolve_schema(
                 ignored.append(Ignored(part, repr(name), "not text"))
             elif name not in read:
                 why = "nested" if kind_of.get(name) == "" else "unread"
+                why = "target" if name in targets else why
                 ignored.append(Ignored(part, name, why))
         if part == "edge" and not any(len(graph.pairs) for graph in graphs):
             continue
@@ -229,7 +237,7 @@ def _forms(values: Any) -> set[tuple[bool, int]]:
     """Of each value: if it is of numbers, and how many; 1 for a category, 0 for what is neither."""
     if isinstance(values, np.ndarray) and values.dtype != object:
         width = int(np.prod(values.shape[1:])) if values.ndim < 3 else 0
-        return {(values.dtype.kind in "iufc", width)}
+        return {(values.dtype.kind in "iufcm", width)}
     if length(values) is None:
         return {(True, 1)}
     items: Iterable[Any] = values.values() if isinstance(values, Mapping) else values
@@ -250,7 +258,9 @@ def is_number(value: Any) -> bool:
         return bool(value) and all(isinstance(x, Complex | Decimal) for x in value)
     value = plain(value)
     if isinstance(value, np.ndarray):
-        return value.dtype.kind in "iuf"
+        return value.dtype.kind in "iufm"
+    if is_duration(value):
+        return True
     return isinstance(value, Complex | Decimal | np.number) and not isinstance(value, bool)
 
 
@@ -545,7 +555,9 @@ class Elements:
             if is_a(value, "pandas", "Series"):
                 self._check_labels(self.graphs[self.owner[k]], name, value.index)
             try:
-                found[k] = np.atleast_1d(as_floats(value))
+                found[k] = np.atleast_1d(
+                    in_hours(value) if is_duration(value) else as_floats(value)
+                )
             except OverflowError as error:
                 raise self.error(
                     k, f": {where} is too large for double precision: clip or drop it first"
@@ -586,7 +598,7 @@ def _rows_at_once(values: Any) -> np.ndarray | None:
             return None
     if isinstance(values, list) or values.dtype.kind not in "biuf" or values.ndim > 2:
         return None
-    return values.astype(float).reshape(len(values), -1)
+    return as_doubles(values).reshape(len(values), -1)
 
 
 # -- data ------------------------------------------------------------------------------------------
@@ -613,6 +625,8 @@ def _data(
         if positions is not None and tuple not in set(map(type, positions)):
             columns[name] = positions  # one-hot
         elif rows.shape[1]:
+            if known is None:
+                _warn_of_one_hot(elements.part, name, rows)
             numbers.append(rows)
             widths.append((name, rows.shape[1]))
         elif is_named and known is None and not may_lack:
@@ -628,6 +642,22 @@ def _data(
         codes = codes_in(values, vocabulary)
     data = Data(codes, vocabulary, np.hstack(numbers) if numbers else None)
     return data, {of_categories: tuple(columns), of_numbers: tuple(widths)}
+
+
+def _warn_of_one_hot(part: str, name: str, rows: np.ndarray) -> None:
+    """Warn if some columns of a vector say a category: one of them is 1, and the others are 0."""
+    is_binary = np.isin(rows, (0, 1)).all(axis=0)
+    if is_binary.all() or not is_binary.any():
+        return
+    borders = np.flatnonzero(np.diff(np.r_[False, is_binary, False].astype(int)))
+    for first, end in borders.reshape(-1, 2).tolist():
+        if end - first > 1 and (rows[:, first:end].sum(axis=1) == 1).all():
+            warn(
+                f"the {part} attribute {name!r} has a category in its columns {first} to "
+                f"{end - 1}, of which one is 1: it is found more often as one, "
+                f"kind = {name}[:, {first}:{end}].argmax(axis=1), in {part}_categories, beside "
+                "the other columns"
+            )
 
 
 def _positions(rows: np.ndarray | None) -> list[Hashable] | None:

@@ -15,7 +15,9 @@ never changed.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from os import PathLike, fspath
 from typing import Any
@@ -32,7 +34,7 @@ from skgraphkde.reading.formats.edge_list import read_edge_list
 from skgraphkde.reading.formats.igraph import read_igraph
 from skgraphkde.reading.formats.networkx import read_networkx
 from skgraphkde.reading.formats.rdkit import read_mol
-from skgraphkde.reading.formats.tensors import read_dgl, read_pyg
+from skgraphkde.reading.formats.tensors import read_dgl, read_pyg, settle_guesses
 from skgraphkde.reading.formats.tuples import is_triple, read_grakel, read_pair, read_triple
 from skgraphkde.reading.selection import select_columns
 
@@ -139,8 +141,20 @@ def read_graphs(
         if are_batches:
             batches += [select_columns(batch, schema) for _, batch in group]
         else:
-            batches.append(assemble([_read(i, x, schema) for i, x in group], schema, known))
+            read = _with_positions([_read(i, x, schema) for i, x in group])
+            batches.append(assemble(settle_guesses(read, schema), schema, known))
     return batches[0] if len(batches) == 1 else GraphBatch.concatenate(batches)
+
+
+def _with_positions(graphs: list[Graph]) -> list[Graph]:
+    """The graphs, of which those with equal names are called by their positions, too."""
+    counts = Counter(graph.name for graph in graphs)
+    found = []
+    for position, graph in enumerate(graphs):
+        if graph.name and counts[graph.name] > 1:
+            graph = replace(graph, index=f"{graph.name}#{position}")
+        found.append(graph)
+    return found
 
 
 def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
@@ -148,7 +162,7 @@ def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
     for reader, classes in _PACKAGES.items():
         if is_a(graph, *classes):
             return reader(index, graph, schema)
-    if isinstance(graph, Mapping):
+    if isinstance(graph, Mapping) and not sp.issparse(graph):  # as matrices by keys are
         return (read_pyg if "edge_index" in graph else read_edge_list)(index, graph, schema)
     if is_triple(graph):
         return read_triple(index, graph, schema)
@@ -179,7 +193,7 @@ def _check_sequence(graphs: Any) -> None:
     is_edge_list = isinstance(graphs, dict) and not {"edges", "edge_index"}.isdisjoint(graphs)
     if is_edge_list or any(is_a(graphs, *classes) for classes in _PACKAGES.values()):
         raise TypeError(f"{got} one graph: write [graph]")
-    if isinstance(graphs, dict):
+    if isinstance(graphs, dict) and not sp.issparse(graphs):
         raise TypeError(f"{got} a dict: write list(graphs.values())")
     if isinstance(graphs, str | PathLike):
         raise TypeError(
@@ -197,9 +211,10 @@ def _check_sequence(graphs: Any) -> None:
         raise TypeError(
             f"{got} one (A, X) pair: write [(A, X)], or a list if these are matrices of two graphs"
         )
-    if hasattr(graphs, "__dataframe__"):
+    if hasattr(graphs, "__dataframe__") or hasattr(graphs, "columns"):
         raise TypeError(
-            f"{got} a table: write read_tables(edges, nodes, graphs), which makes graphs of tables"
+            f"{got} a table: write read_tables(edges, nodes, graphs), which makes graphs of "
+            "tables, or read_log(table), of an event log"
         )
     dtype = getattr(graphs, "dtype", None)
     n_dimensions = getattr(graphs, "ndim", 1)

@@ -53,6 +53,8 @@ SMALLEST = 1e-100
 NUMBERING = {"id", "ids", "index", "key", "nr", "no", "number", "lfd"}
 CLOCKS = {"time", "timestamp", "date", "datetime", "ts", "nano", "at"}
 LEAST_TIME = 1e8
+FEWEST_TIMES = 2
+ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:.*)?")
 TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:.*)?|\d{1,2}([./])\d{1,2}\2(\d{4}|\d\d)([ ,].*)?")
 # Numbers that are text for their decimal comma, blanks, or signs of currencies and units.
 MARKED = re.compile(
@@ -376,12 +378,29 @@ def _not_a_category(values: Sequence[Any], shared: float) -> str | None:
     texts = [x for x in given if isinstance(x, str)]
     are_many = len(texts) == len(given) >= LEAST_VALUES
     are_dates = len(given) > 0 and all(isinstance(x, datetime.date | np.datetime64) for x in given)
-    if are_dates or (are_many and all(map(TIME.fullmatch, texts))):
+    are_iso = len(texts) == len(given) >= FEWEST_TIMES and all(map(ISO_TIME.fullmatch, texts))
+    if are_dates or are_iso or (are_many and all(map(TIME.fullmatch, texts))):
         return "time"
     if shared >= SHARED:
         return None
     are_numbers = are_many and all(map(MARKED.fullmatch, texts))
     return "marked number" if are_numbers else "identifier"
+
+
+def _is_numbering(pairs: pd.DataFrame) -> bool:
+    """True if each graph numbers its nodes, or edges, in their order, from the same number on.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        The "value" and the "owner" of each node, or edge.
+    """
+    of_graphs = pairs.groupby("owner", sort=False)["value"]
+    sizes = of_graphs.transform("size")
+    place = of_graphs.cumcount()
+    is_next = pairs["value"] == of_graphs.transform("first") + place
+    starts = of_graphs.first()
+    return bool((sizes > 1).any() and is_next.all() and starts.nunique() == 1)
 
 
 def _not_a_number(name: str, numbers: np.ndarray, owner: np.ndarray) -> str | None:
@@ -394,6 +413,8 @@ def _not_a_number(name: str, numbers: np.ndarray, owner: np.ndarray) -> str | No
     values = pairs.drop_duplicates()["value"].to_numpy()
     if numbers.shape[1] > 1 or len(values) < LEAST_VALUES:
         return None
+    if _is_numbering(pairs):
+        return "running number"
     words = {word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)}
     if words & CLOCKS and values.min() >= LEAST_TIME:
         return "time"

@@ -14,6 +14,7 @@ from skgraphkde._messages import shown
 from skgraphkde._utils import during, progress
 from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.graphs.schema import closest_names
+from skgraphkde.reading.formats.common import Directions
 from skgraphkde.reading.formats.networkx import simplified
 
 __all__ = ["read_tables"]
@@ -42,8 +43,8 @@ def read_tables(
     ----------
     edges : DataFrame
         One row per edge, with the columns `graph`, `source` and `target`; all other columns are
-        data of edges. A table of pandas, or of any package that has the DataFrame interchange
-        protocol, such as polars or pyarrow.
+        data of edges. A table of pandas, or of any package that exports Arrow, such as polars,
+        duckdb or pyarrow, which has to be installed.
     nodes : DataFrame, default=None
         One row per node, with the columns `graph` and `node`; all others are data of nodes. None:
         the nodes are the ends of edges.
@@ -91,7 +92,7 @@ def read_tables(
     tables: dict[str, Any] = {"edges": edges, "nodes": nodes, "graphs": graphs}
     for what, table in tables.items():
         if table is not None:
-            tables[what] = _frame(table, what)
+            tables[what] = as_frame(table, what)
             _check_numbers(tables[what], what, columns.values())
     found = graphs_of_tables(**tables, columns=columns, directed=directed)
     for x in found.values():
@@ -157,6 +158,7 @@ def graphs_of_tables(
             if own in found[case]:
                 refuse(case, f" lists the node {own!r} twice: list it once")
             found[case].add_node(own, **data)
+    directions = Directions()
     for case, ends, data in rows(edges, "edges", source, target):
         for end in ends if nodes is not None else ():
             if end not in found[case]:
@@ -165,7 +167,8 @@ def graphs_of_tables(
                     f", edge {tuple(ends)!r}: {end!r} is not among its nodes: add it to the table "
                     "of nodes, or leave the edge out",
                 )
-        found[case].add_edge(*ends, **data)
+        if directed or not directions.is_return((case, ends[0]), (case, ends[1]), data):
+            found[case].add_edge(*ends, **data)
     return {x: simplified(own) for x, own in found.items() if x not in errors} | errors
 
 
@@ -175,12 +178,19 @@ def _check_zeros(found: Collection[Hashable], tables: dict[str, Any], column: st
         cases = {} if table is None else dict.fromkeys(table[column].tolist())
         others = {str(case).lstrip("0"): case for case in found if case not in cases}
         for case in cases:
-            if case not in found and str(case).lstrip("0") in others:
+            other = others.get(str(case).lstrip("0"))
+            if case in found or other is None:
+                continue
+            text = f"the table of {what} has the graph {case!r}, and that of graphs {other!r}: "
+            if str(case) == str(other):
                 raise ValueError(
-                    f"the table of {what} has the graph {case!r}, and that of graphs "
-                    f"{others[str(case).lstrip('0')]!r}: did you lose leading zeros, which "
-                    "spreadsheets drop? Export that column as text"
+                    f"{text}one is text, and the other a number; make both text, as "
+                    f"table[{column!r}].astype(str) does"
                 )
+            raise ValueError(
+                f"{text}did you lose leading zeros, which spreadsheets drop? Export that column "
+                "as text"
+            )
 
 
 def seem_numbers(values: Sequence[Any]) -> bool:
@@ -210,16 +220,56 @@ def not_a_number(what: str, row: Any, column: Any, cell: str, remedy: str) -> Va
     )
 
 
-def _frame(table: Any, what: str) -> Any:
-    """A table as a DataFrame of pandas."""
-    if isinstance(table, pd.DataFrame):
-        return table
-    if not hasattr(table, "__dataframe__"):
-        raise TypeError(
-            f"the table of {what} is a {type(table).__name__}: give a DataFrame, of pandas or "
-            "of another package"
+def as_frame(table: Any, what: str) -> Any:
+    """A table as a DataFrame of pandas, whose columns differ in name.
+
+    Parameters
+    ----------
+    table : object
+        Of pandas, or of any package that exports Arrow.
+    what : str
+        What it is a table of, for messages.
+    """
+    if not isinstance(table, pd.DataFrame):
+        if not hasattr(table, "__arrow_c_stream__"):
+            raise TypeError(
+                f"the table of {what} is a {type(table).__name__}: give a DataFrame, of pandas or "
+                "of another package"
+            )
+        table = with_whole_numbers(pyarrow_table(table))
+    twice = table.columns[table.columns.duplicated()].tolist()
+    if twice:
+        raise ValueError(
+            f"the table of {what} has the column {twice[0]!r} twice: rename one, or leave it out"
         )
-    return pd.api.interchange.from_dataframe(table)
+    return table
+
+
+def pyarrow_table(table: Any) -> Any:
+    """A table of any package that exports Arrow, as one of pyarrow."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError(
+            f"a table of {type(table).__module__.partition('.')[0]} is read by pyarrow: install "
+            "it, or give table.to_pandas()"
+        ) from error
+    return pyarrow.table(table)
+
+
+def with_whole_numbers(table: Any) -> Any:
+    """A table of pyarrow as one of pandas, in which whole numbers with gaps stay whole.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    """
+    frame = table.to_pandas()
+    for position, column in enumerate(table.columns):
+        if column.null_count and str(column.type).startswith(("int", "uint")):
+            values = pd.Series(column.to_pylist(), index=frame.index, dtype=object)
+            frame.isetitem(position, values)
+    return frame
 
 
 def _check_numbers(table: Any, what: str, ids: Collection[str]) -> None:

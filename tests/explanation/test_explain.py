@@ -9,9 +9,11 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import typed
-from skgraphkde import GraphKDEDetector, GraphSchema
+from skgraphkde import GraphKDEDetector, GraphSchema, LeaveOneOut, Novelty, View
+from skgraphkde.core.views import Property
 from skgraphkde.explanation import explain, nearest_references, results, view_surprises
 from skgraphkde.explanation.results import groups_of
+from skgraphkde.explanation.views import name_view, summarize_view
 from tests.conftest import fitted_to, random_graphs, with_data
 from tests.explanation.common import ring
 
@@ -500,3 +502,88 @@ def test_a_value_never_seen_is_the_first_reason_whatever_the_numbers():
     reasons = explain(detector, [graph(1001 + seed, odd=True) for seed in range(20)], n_reasons=2)
     told = reasons.groupby("graph")["reason"].agg(list)
     assert all("Hg" in first and "weight" in second for first, second in told)
+
+
+# -- facts -----------------------------------------------------------------------------------------
+
+
+def test_a_new_combination_of_categories_of_edges_is_told_once():
+    def ring_of(n, kinds):
+        graph = nx.cycle_graph(n)
+        for i, edge in enumerate(graph.edges):
+            first, second = kinds[i % len(kinds)]
+            graph.edges[edge].update(c1=first, c2=second)
+        return graph
+
+    schema = GraphSchema(edge_categories=("c1", "c2"), node_categories=None)
+    graphs = [ring_of(6 + seed % 4, ["pu", "qv"]) for seed in range(20)]
+    graphs.append(ring_of(8, ["pu", "pu", "pv", "qv"]))
+    calibration = LeaveOneOut(copies="together")
+    reasons = explain(GraphKDEDetector(schema=schema, calibration=calibration).fit(graphs))
+    of_odd = reasons.loc[reasons["graph"] == 20, "reason"].tolist()
+    assert sum("c1=p (c2=v)" in x or "c1=p, c2=v" in x for x in of_odd) == 1
+
+
+def test_categories_of_nodes_and_of_graphs_with_one_name_are_two_facts():
+    def graph(seed, of_node="a", of_graph="a"):
+        found = with_data(nx.path_graph(5 + seed % 3), {"k": "a"})
+        found.nodes[0]["k"] = of_node
+        found.graph["k"] = of_graph
+        return found
+
+    schema = GraphSchema(node_categories="k", graph_categories="k")
+    calibration = LeaveOneOut(copies="together")
+    detector = GraphKDEDetector(schema=schema, calibration=calibration)
+    detector.fit([graph(seed) for seed in range(30)])
+    with pytest.warns(UserWarning, match="categories that fit did not see"):
+        told = explain(detector, [graph(0, "new", "new")], n_reasons=5)
+    assert told.loc[told["kind"] == "new", "part"].tolist() == ["node", "graph"]
+
+
+class Size(View):
+    """A view with numbers of its own, and no words."""
+
+    graph_data = ()
+
+    def fit(self, references, context):
+        self.sizes_ = references.n_nodes_per_graph.astype(float)
+        return self
+
+    def scores(self, graphs, own, context):
+        away = abs(graphs.n_nodes_per_graph[:, np.newaxis] - self.sizes_)
+        away[own >= 0, own[own >= 0]] = np.inf
+        return -away.min(axis=1)
+
+    def properties(self, graphs, own, scores, context):
+        sizes = graphs.n_nodes_per_graph.astype(float)
+        least = np.full(len(graphs), 0.5)
+        return [
+            Property("mine", "members", sizes, least, both=True),
+            Property("mine", "squares", sizes**2, least, 1, both=True),
+        ]
+
+
+def test_numbers_of_a_view_of_ones_own_are_told_as_they_are():
+    rings = [nx.cycle_graph(8 + i % 7) for i in range(40)]
+    calibration = LeaveOneOut(copies="together")
+    detector = GraphKDEDetector(views=("density", Size()), calibration=calibration).fit(rings)
+    told = explain(detector, [nx.path_graph(60)], n_reasons=20)
+    mine = told[told["kind"] == "mine"]
+    mine = mine.set_index("what")
+    assert mine["reason"]["members"] == "members 60; always 8 to 14"
+    assert mine["value"].to_dict() == {"members": 60.0, "squares": 3600.0}
+
+
+def test_a_view_of_ones_own_is_called_by_its_name():
+    class Mine(Novelty):
+        @property
+        def name(self):
+            return "mine"
+
+    class Quiet(Novelty):
+        pass
+
+    assert (name_view(Mine()), name_view(Size())) == ("mine", "size")
+    assert name_view(Quiet()) == "novelty of neighborhoods of radius 5"
+    assert summarize_view(Mine()) == summarize_view(Quiet()) == summarize_view(Novelty())
+    assert summarize_view(Size()) == ""

@@ -542,7 +542,8 @@ def test_the_picture_counts_as_the_headline_does(detector, monkeypatch):
     graphs = random_graphs(30, seed=1)
     verdicts = np.zeros(30, dtype=int)
     verdicts[detector.training_scores_.argmin()] = 1
-    fitted = GraphKDEDetector(random_state=0).fit(graphs, verdicts=verdicts)
+    words = ["normal" if verdict else "" for verdict in verdicts]
+    fitted = GraphKDEDetector(random_state=0).fit(graphs, verdicts=words)
     counted = []
     draw_little(monkeypatch)
     monkeypatch.setattr(

@@ -58,7 +58,7 @@ TIMES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.* is read as month/day")
+@pytest.mark.filterwarnings("ignore:.* is read as month and day")
 @pytest.mark.parametrize("times", TIMES)
 def test_a_csv_whose_columns_are_named(tmp_path, times):
     path = write_log(tmp_path / "log.csv", TIMES[times])
@@ -123,7 +123,7 @@ def test_what_is_wrong_with_a_log_is_said(tmp_path, options, message):
 
 def test_times_that_may_be_read_in_two_ways(tmp_path):
     path = write_log(tmp_path / "log.csv", lambda x: f"01/{x[8:10]}/2026")
-    warned("'01/05/2026' under 'when' is read as month/day", read_batch, [path], options=NAMES)
+    warned("'01/05/2026' under 'when' is read as month and day", read_batch, [path], options=NAMES)
 
 
 # -- spans -----------------------------------------------------------------------------------------

@@ -402,7 +402,7 @@ class GraphBatch:
         Parameters
         ----------
         **changes
-            Some arguments of the constructor.
+            Some arguments of the constructor. Data of other columns need another `schema`, too.
         """
         arguments = {
             "node_ptr": self.node_ptr,
@@ -506,6 +506,13 @@ def with_edge_columns(batch: GraphBatch, schema: FittedSchema) -> GraphBatch:
             edge_numbers=schema.edge_numbers,
         ),
     )
+
+
+def columns_without_places(batch: GraphBatch) -> np.ndarray:
+    """Indices of the node numbers that are no coordinates, see :func:`is_spatial`."""
+    if batch.attributes is None:
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(~batch.once(is_spatial))
 
 
 def is_spatial(batch: GraphBatch) -> np.ndarray:

@@ -15,7 +15,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from skgraphkde._utils import one_blas_thread
 from skgraphkde._words import usual_range
 from skgraphkde.core.graphs.arrays import ROUNDING
-from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.batch import GraphBatch, columns_without_places, is_spatial
 from skgraphkde.core.graphs.copies import hash_data
 from skgraphkde.core.graphs.refinement import hash_points
 from skgraphkde.core.specification import at_least
@@ -131,7 +131,8 @@ class Numbers(View):
     def applies_to(self, graphs: GraphBatch) -> bool:
         """True if nodes, edges or graphs have numbers that are not coordinates."""
         has_others = graphs.edge_attributes is not None or graphs.graph_attributes is not None
-        return has_others or bool(graphs.schema.is_explicit_feature.any())
+        has_numbers = graphs.attributes is not None and not graphs.once(is_spatial).all()
+        return has_others or has_numbers
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
         """Learn the numbers of the references, their nodes and their edges.
@@ -158,7 +159,7 @@ class Numbers(View):
                 "view"
             )
         self.vocabulary_ = references.once(Vocabulary.of, references.labels is not None)
-        self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
+        self.columns_ = columns_without_places(references)
         self.may_lack_ = references.schema.missing != "error"
         self.of_edges_ = references.edge_attributes is not None
         self.of_graphs_ = references.graph_attributes is not None

@@ -16,7 +16,7 @@ from skgraphkde._utils import compiled
 from skgraphkde._words import USUAL
 from skgraphkde.core.distances.base import nearest
 from skgraphkde.core.graphs.arrays import ROUNDING, codes_in, offsets
-from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.batch import GraphBatch, columns_without_places
 from skgraphkde.core.graphs.refinement import by_frequency
 from skgraphkde.core.graphs.schema import PARTS
 from skgraphkde.core.specification import at_least
@@ -184,7 +184,7 @@ class Statistics(View):
             x.key: _most_frequent(x.codes, x.values, x.graph)
             for x in _categories(references, self.vocabulary_)
         }
-        self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
+        self.columns_ = columns_without_places(references)
         self.may_lack_ = references.schema.missing != "error"
         found = self._statistics(context)
         self.keys_ = tuple(statistic.key for statistic in found)

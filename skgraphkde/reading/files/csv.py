@@ -1,33 +1,38 @@
 """CSV files: edge lists, with tables of nodes, lists of SMILES, and event logs -> graphs.
 
 The first row of ``NAME.csv`` names its columns. Edges of an undirected graph have their ends in the
-columns "source" and "target", those of a directed one in "from" and "to"; where the schema says
+columns "source" and "target", those of a directed one in "from" and "to" (or "src" and "dst", or as
+Neo4j exports them); where the schema says
 ``directed=True``, "source" and "target" are a direction, too. A column "Type" of "Directed" and
 "Undirected", as Gephi writes it, says so of each edge. All other columns are data of the edges.
 ``NAME.nodes.csv`` is optional. It has the nodes in the column "id" (or "node"), and their
 data in the others. Without it, the nodes are those that the edges join. In an undirected graph, a
 second row that has the ends of an edge the other way round, and the same data, is the same edge.
+Without a row of names, two columns are the ends of edges, and a third one their weights; lines that
+begin with "#" are comments. A square table of numbers is an adjacency matrix.
 Tabs or semicolons may be in place of commas: see :mod:`skgraphkde.reading.files.tables`.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
+import pandas as pd
 
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
 from skgraphkde.reading.files.common import AnyPath, Graphs, UnreadableError, build_graph
-from skgraphkde.reading.files.logs import LOG_COLUMNS, log_columns, read_log
+from skgraphkde.reading.files.logs import cases_of_cells, log_columns
 from skgraphkde.reading.files.molecules import read_smiles_table, smiles_column
 from skgraphkde.reading.files.tables import (
     NO_OPTIONS,
+    NUMBER,
     Cells,
     decimal_mark,
     read_cells,
@@ -35,9 +40,23 @@ from skgraphkde.reading.files.tables import (
     take_directions,
     take_ids,
 )
+from skgraphkde.reading.formats.common import Directions
+from skgraphkde.reading.logs import LOG_COLUMNS
 
-ENDS = (("source", "target"), ("from", "to"))
+# Names of the ends of edges, of which all but the first are a direction.
+ENDS = (
+    ("source", "target"),
+    ("from", "to"),
+    ("src", "dst"),
+    ("# fromnodeid", "tonodeid"),  # of SNAP
+    (":start_id", ":end_id"),
+    ("_start", "_end"),
+)
+# A row of names, as people write them, and no ids.
+WORDS = re.compile(r"[^\W\d_][\w :-]*")
 IDS = ("id", "node")
+# Both halves of a symmetric matrix are equal but for so large a share.
+MATRIX_DIGITS = 1e-6
 # Columns that are likely to say to which of many graphs a row belongs, with or without "_id".
 OF_GRAPHS = ("graph", "case", "trace", "session")
 
@@ -76,6 +95,9 @@ def read_csv(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
         )
     cells = read_cells(path, options)
     decimal = options.get("decimal")
+    if _is_matrix(cells):
+        return [("", _read_matrix(cells))]
+    cells = _with_names(cells)
     lower = {name.lower(): name for name in cells}
     present = [ends for ends in ENDS if set(ends) <= set(lower)]
     wanted = options.get("smiles_column")
@@ -86,7 +108,7 @@ def read_csv(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     if not (present and LOG_COLUMNS.keys().isdisjoint(options)):
         columns = log_columns(path, cells, options)
         if columns is not None:
-            return read_log(path, cells, columns, schema, decimal)
+            return cases_of_cells(path, cells, columns, schema, decimal)
     if len(present) != 1:
         both = "both" if present else "no"
         raise ValueError(
@@ -96,8 +118,79 @@ def read_csv(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
         )
     _check_one_graph(path, cells, schema)
     ends = [lower[end] for end in present[0]]
-    directed = present[0] == ENDS[1] or schema.directed is True
+    directed = present[0] != ENDS[0] or schema.directed is True
+    if present[0] == ENDS[-1]:
+        return [("", _read_neo4j(path, cells, ends, schema, decimal))]
     return [("", _read_edges(path, cells, ends, schema, options, directed=directed))]
+
+
+def _with_names(cells: Cells) -> Cells:
+    """The cells of an edge list without a row of names, which get them."""
+    names = list(cells)
+    columns = list(cells.values())
+    are_ids = len(names) in (2, 3) and not any(map(WORDS.fullmatch, names[:2]))
+    if not are_ids or (len(names) == 3 and not NUMBER.fullmatch(names[2])):
+        return cells
+    with_weights = ", with weights" if len(names) == 3 else ""
+    warn(  # the same text for all files of a folder
+        f"a table without a row of names is read as edges from a source to a target{with_weights}: "
+        "give it a first row such as source,target if it is something else"
+    )
+    found = ("source", "target", "weight")[: len(names)]
+    return {name: [first, *x] for name, first, x in zip(found, names, columns, strict=True)}
+
+
+def _is_matrix(cells: Cells) -> bool:
+    """True for a square table of numbers, which may have the names of its columns in its rows."""
+    columns = list(cells.values())
+    n = len(columns[0])
+    numbers = columns[len(columns) - n :] if n > 1 else []
+    are_square = len(columns) in (n, n + 1) and all(
+        NUMBER.fullmatch(text) for column in numbers for text in column
+    )
+    if len(columns) == n:
+        return are_square and n > 3  # a table of three edges with numbers is none
+    return are_square and columns[0] == list(cells)[1:]
+
+
+def _read_matrix(cells: Cells) -> nx.Graph:
+    """The graph of an adjacency matrix, whose entries are the "weight" of edges."""
+    names = list(cells)
+    columns = list(cells.values())
+    n = len(columns[0])
+    matrix = pd.DataFrame(columns[-n:]).T.astype(float).to_numpy()
+    is_symmetric = np.allclose(matrix, matrix.T, rtol=MATRIX_DIGITS)
+    kind = nx.Graph if is_symmetric else nx.DiGraph
+    graph = nx.from_numpy_array(matrix, create_using=kind)
+    graph.graph.clear()
+    warn("a square table of numbers is read as an adjacency matrix, with the weights of edges")
+    return nx.relabel_nodes(graph, dict(enumerate(names[-n:])))
+
+
+def _read_neo4j(
+    path: AnyPath, cells: Cells, ends: list[str], schema: GraphSchema, decimal: str | None
+) -> nx.Graph:
+    """The graph of an export of Neo4j, whose rows are nodes, then edges, in one table."""
+    ids = next((name for name in cells if name.lower() == "_id"), None)
+    sources, targets = (cells[end] for end in ends)
+    of_edges = [k for k, text in enumerate(sources) if text]
+    of_nodes = [k for k, text in enumerate(sources) if not text]
+    rest = {name: x for name, x in cells.items() if name not in (*ends, ids)}
+
+    def rows(part: str, index: list[int]) -> Iterator[dict[str, Any]]:
+        some = {name: [x[k] for k in index] for name, x in rest.items()}
+        some = {name: x for name, x in some.items() if any(x)}
+        return records(path, some, schema, part, len(index), decimal)
+
+    names = [cells[ids][k] for k in of_nodes] if ids else []
+    nodes = list(zip(names, rows("node", of_nodes), strict=True)) if names else []
+    if not nodes:
+        ends_in_order = dict.fromkeys(x for k in of_edges for x in (sources[k], targets[k]))
+        nodes = [(x, {}) for x in ends_in_order]
+    edges = []
+    for k, data in zip(of_edges, rows("edge", of_edges), strict=True):
+        edges.append((sources[k], targets[k], data, True))
+    return build_graph(True, nodes, edges, {})
 
 
 def _read_edges(
@@ -132,14 +225,11 @@ def _read_edges(
         of_nodes = records(table, columns, schema, "node", len(ids), decimal)
         nodes = list(zip(ids, of_nodes, strict=True))
     edges = []
-    count = Counter[tuple]()
+    directions = Directions()
     of_edges = records(path, cells, schema, "edge", len(sources), decimal)
     for u, v, data, kind in zip(sources, targets, of_edges, kinds, strict=True):
-        if not directed and u != v:
-            key = tuple(data.items())
-            count[u, v, key] += 1
-            if count[u, v, key] <= count[v, u, key]:
-                continue  # the other direction of an edge that is there
+        if not directed and directions.is_return(u, v, data):
+            continue
         edges.append((u, v, data, kind == "directed"))
     return build_graph(directed, nodes, edges, {})
 

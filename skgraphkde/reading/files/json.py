@@ -22,6 +22,7 @@ from skgraphkde.reading.files.common import (
     numbered,
     without_places,
 )
+from skgraphkde.reading.formats.common import Directions
 
 EDGES = ("edges", "links", "relationships")
 # Names of the id of a node; of networkx, graphology and Neo4j.
@@ -103,6 +104,9 @@ def _graph(document: Any, schema: GraphSchema) -> nx.Graph:
     directed = content.get("directed", is_directed)
     if directed not in (True, False):
         raise ValueError(f'"directed" is {directed!r}: give true or false')
+    directions = Directions()
+    if not directed:
+        joined = [edge for edge in joined if not directions.is_return(*edge[:3])]
     # A list in place of data is in files of old versions of networkx.
     data = content.get("graph", content.get("data"))
     return build_graph(bool(directed), listed, joined, data if isinstance(data, dict) else {})

@@ -7,8 +7,9 @@ each span to those that it called.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -27,18 +28,18 @@ from skgraphkde.reading.files.common import (
     read_content,
 )
 from skgraphkde.reading.files.tables import NO_OPTIONS, Cells, take_ids, typed_columns
+from skgraphkde.reading.logs import LOG_COLUMNS, graphs_of_log, without_targets
 from skgraphkde.reading.tables import graphs_of_tables
 
-#: The columns of event logs, and their names: in XES and in the tables of pm4py, then others.
-LOG_COLUMNS = {
-    "case": ("case:concept:name", "case", "case id", "caseid"),
-    "activity": ("concept:name", "activity"),
-    "timestamp": ("time:timestamp", "timestamp", "complete timestamp", "time"),
-    "resource": ("org:resource", "resource"),
-}
-DATES = ("%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y")
+DATES = (
+    *("%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y"),
+    *("%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y"),
+)
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 FORMATS = ("ISO8601", *(date + clock for date in DATES for clock in CLOCKS))
+
+# A time zone at the end of a time.
+ZONE = re.compile(r":\d\d(\.\d+)? ?(Z|UTC|GMT|[+-]\d\d:?\d\d)$", re.IGNORECASE)
 
 # What OpenTelemetry's numbers mean.
 KINDS_OF_SPANS = dict(
@@ -48,6 +49,13 @@ STATUSES = dict(enumerate(("unset", "ok", "error")))
 # What each span has.
 TIMES = ("startTimeUnixNano", "endTimeUnixNano")
 OF_SPANS = ("traceId", "spanId", *TIMES)
+# What files of spans have: those of OpenTelemetry, of Tempo, of Jaeger, and of Zipkin.
+MARKS = (
+    (b'"resourceSpans"',),
+    (b'"batches"', b'"scopeSpans"'),
+    (b'"processes"', b'"spanID"'),
+    (b'"localEndpoint"', b'"traceId"'),
+)
 
 
 # -- event logs ------------------------------------------------------------------------------------
@@ -102,18 +110,16 @@ def read_xes(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     rows = []
     count = Counter[str]()
     empty = list[str]()
+    kinds: dict[str, set[str]] = {}  # the types that the values of each name have
     for k, trace in enumerate(fromstring(read_content(path)).iterfind("{*}trace")):
-        of_case = {
-            f"case:{x.attrib['key']}": x.attrib["value"] for x in trace.iterfind("*[@value]")
-        }
+        of_case = _values_of(trace, kinds, "case:")
         name = of_case.get("case:concept:name", f"#{k}")
         events = trace.findall("{*}event")
         count[name] += 1
         if not events:
             empty.append(name)
         for event in events:
-            own = {x.attrib["key"]: x.attrib["value"] for x in event.iterfind("*[@value]")}
-            rows.append(of_case | own)
+            rows.append(of_case | _values_of(event, kinds))
     if empty:
         warn(f"{path}: traces without events are left out: {listed(empty)}")
     repeated = [name for name, n in count.items() if n > 1]
@@ -127,15 +133,31 @@ def read_xes(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     columns = log_columns(path, cells, options)
     if columns is None:
         raise ValueError("its traces, or their events, have no 'concept:name'")
-    return read_log(path, cells, columns, schema, ".")
+    texts = [name for name, found in kinds.items() if found == {"string"}]
+    return cases_of_cells(path, cells, columns, schema, ".", texts)
 
 
-def read_log(
+def _values_of(element: Any, kinds: dict[str, set[str]], prefix: str = "") -> dict[str, str]:
+    """The values of a trace or an event of XES, by name; their types are added to `kinds`."""
+    found = {}
+    for x in element.iterfind("*[@value]"):
+        name = prefix + x.attrib["key"]
+        found[name] = x.attrib["value"]
+        kinds.setdefault(name, set()).add(x.tag.rpartition("}")[2])
+    return found
+
+
+class Cases(list):
+    """The cases of an event log, which may go on in another file."""
+
+
+def cases_of_cells(
     path: AnyPath,
     cells: Cells,
     columns: Mapping[str, str],
     schema: GraphSchema,
     decimal: str | None = None,
+    texts: Collection[str] = (),
 ) -> Graphs:
     """The cases of an event log, with the activities of events as "label".
 
@@ -152,52 +174,57 @@ def read_log(
     schema : GraphSchema
         The names of what is read.
     decimal : {",", "."}, default=None
+    texts : collection of str, default=()
+        Columns that are text, whatever their cells look like.
     """
-    ids = {"graph": columns["case"], "source": "from", "target": "to", "node": "id of the event"}
-    graph, source, target, node = ids.values()
-    activity = columns["activity"]
-    time = columns.get("timestamp")
-    resource = columns.get("resource")
-    is_free = "label" not in cells and activity not in names_in_schema(schema, "node")
-    label = "label" if is_free else activity
-    rest = dict(cells)
-    own: dict[str, Any] = {
-        graph: take_ids(path, rest, graph),
-        label: take_ids(path, rest, activity),
+    rest = without_targets(str(path), cells, columns, schema)
+    ids = {
+        columns["case"]: take_ids(path, rest, columns["case"]),
+        columns["activity"]: take_ids(path, rest, columns["activity"]),
     }
-    hours = pd.Series(range(len(cells[graph])))
-    if time is not None:
-        hours = _hours(path, time, take_ids(path, rest, time))
-    if resource is not None:  # a category, also if it is a number
-        own[resource] = [text or None for text in rest.pop(resource)]
+    times = None
+    if "timestamp" in columns:
+        name = columns["timestamp"]
+        times = times_of_texts(path, name, take_ids(path, rest, name))
+    resource = columns.get("resource")
+    own = {}
+    for name in [name for name in rest if name == resource or name in texts]:
+        own[name] = [text or None for text in rest.pop(name)]  # a category, also of digits
     named = names_in_schema(schema, "graph")
     whole = {x: rest.pop(x) for x in [*rest] if x.startswith("case:") or x in named}
-    of_cases = {graph: own[graph]} | typed_columns(path, whole, schema, "graph", decimal)
-    log = pd.DataFrame(own | typed_columns(path, rest, schema, "node", decimal), dtype=object)
-    log = log.loc[hours.sort_values(kind="stable").index]
-    count = log.groupby([graph, label]).cumcount() + 1
-    log[node] = log[label].where(count == 1, log[label] + " (" + count.astype(str) + ")")
-    edges = log[[graph, node]].set_axis([graph, source], axis=1)
-    edges[target] = log.groupby(graph)[node].shift(-1)
-    if time is not None:
-        edges["hours"] = hours.loc[log.index].groupby(log[graph]).shift(-1) - hours
-    cases = pd.DataFrame(of_cases, dtype=object).groupby(graph, sort=False)
-    differs = cases.nunique().gt(1).stack()
-    if differs.any():
-        case, column = differs.idxmax()
-        warn(f"{path}: {column!r} differs between the events of case {case!r}: the first is read")
-    cases = cases.first().reset_index()
-    found = graphs_of_tables(edges.dropna(subset=target), log, cases, ids, directed=True)
-    return [(f"#{case}", x) for case, x in found.items()]
+    whole = typed_columns(path, whole, schema, "graph", decimal)
+    of_cases = {name: own.pop(name) for name in [*own] if name.startswith("case:") or name in named}
+    own |= typed_columns(path, rest, schema, "node", decimal)
+    events = pd.DataFrame(ids | own, dtype=object)
+    cases = pd.DataFrame(of_cases | whole, dtype=object, index=events.index)
+    found = graphs_of_log(str(path), events, cases, columns, times, schema)
+    return Cases((f"#{case}", x) for case, x in found.items())
 
 
-def _hours(path: AnyPath, name: str, texts: list[str]) -> Any:
-    """Times as a series of hours."""
-    found = []
+def times_of_texts(path: AnyPath, name: str, texts: list[str]) -> Any:
+    """Times as a series of pandas.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+        For messages.
+    name : str
+        Of the column.
+    texts : list of str
+    """
+    has_zone = [ZONE.search(text) is not None for text in texts]
+    if any(has_zone) and not all(has_zone):
+        row = has_zone.index(not has_zone[0])
+        raise UnreadableError(
+            f"{path}, row {row + 2}: {texts[row]!r} under {name!r} has "
+            f"{'a' if has_zone[row] else 'no'} time zone, and {texts[0]!r} has "
+            f"{'one' if has_zone[0] else 'none'}: write all times with their zone, or all without"
+        )
+    found = {}
     dates = pd.Series([None if text.isdecimal() and len(text) < 8 else text for text in texts])
     for form in FORMATS if dates.notna().all() else ():
         with suppress(ValueError):
-            found.append(pd.to_datetime(dates, utc=True, format=form))
+            found[form] = pd.to_datetime(dates, utc=True, format=form)
     if not found:
         read = [pd.to_datetime(dates, utc=True, format=form, errors="coerce") for form in FORMATS]
         row = int(max(read, key=lambda times: times.count()).isna().argmax())
@@ -205,9 +232,11 @@ def _hours(path: AnyPath, name: str, texts: list[str]) -> Any:
             f"{path}, row {row + 2}: {texts[row]!r} under {name!r} is no time that is known, or "
             "not written as the others: write times as 2026-01-31 13:00"
         )
-    if len(found) > 1:
-        warn(f"{path}: {texts[0]!r} under {name!r} is read as month/day: write 2026-01-31 if not")
-    return (found[0] - found[0].min()) / pd.Timedelta(1, "h")
+    form, times = next(iter(found.items()))
+    if not all(times.equals(other) for other in found.values()):
+        order = "month and day" if form.startswith("%m") else "day and month"
+        warn(f"{path}: {texts[0]!r} under {name!r} is read as {order}: write 2026-01-31 if not")
+    return times
 
 
 # -- spans -----------------------------------------------------------------------------------------
@@ -242,8 +271,8 @@ class SpanFiles:
 
 
 def are_spans(content: bytes) -> bool:
-    """True for the contents of a file of OpenTelemetry."""
-    return b'"resourceSpans"' in content
+    """True for the contents of a file of OpenTelemetry, Tempo, Jaeger or Zipkin."""
+    return any(all(mark in content for mark in marks) for marks in MARKS)
 
 
 def read_spans(path: AnyPath, content: bytes, schema: GraphSchema) -> Graphs:
@@ -269,18 +298,10 @@ def _spans(path: AnyPath, content: bytes) -> Iterator[tuple[str, dict[str, Any]]
     if not are_spans(content):
         raise UnreadableError(
             f'{path} is no file of spans: it has no "resourceSpans", as OpenTelemetry exports them '
-            "in JSON"
+            "in JSON, and is not of Tempo, Jaeger or Zipkin"
         )
-    found = documents(content)
-    exported = found[0] if isinstance(found[0], list) else found
-    for resource in (x for document in exported for x in document["resourceSpans"]):
-        service = _attributes(resource.get("resource", {})).get("service.name", "")
-        if "scopeSpans" not in resource:
-            raise UnreadableError(
-                f'{path}: there are "resourceSpans" without "scopeSpans", which OpenTelemetry has '
-                f"had since 2022 (they have {listed([*resource])}): export the spans again"
-            )
-        for span in (x for scope in resource["scopeSpans"] for x in scope.get("spans", ())):
+    for document in documents(content):
+        for service, span in _spans_of(path, document):
             problem = _problem(span)
             if problem is not None:
                 raise UnreadableError(
@@ -288,6 +309,73 @@ def _spans(path: AnyPath, content: bytes) -> Iterator[tuple[str, dict[str, Any]]
                     f"{span.get('traceId')!r} {problem}, or leave the span out"
                 )
             yield service, span
+
+
+def _spans_of(path: AnyPath, document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The spans of a document in the words of OpenTelemetry, each after the name of its service."""
+    if isinstance(document, list):
+        for part in document:
+            is_zipkin = isinstance(part, dict) and "traceId" in part and "id" in part
+            yield from [_span_of_zipkin(part)] if is_zipkin else _spans_of(path, part)
+    elif "data" in document or "processes" in document:
+        traces = document.get("data", [document])
+        for trace in traces if isinstance(traces, list) else [traces]:
+            for span in trace["spans"]:
+                yield _span_of_jaeger(span, trace["processes"])
+    else:
+        for resource in document.get("resourceSpans", document.get("batches")):
+            yield from _spans_of_resource(path, resource)
+
+
+def _spans_of_resource(path: AnyPath, resource: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The spans of one resource of OpenTelemetry."""
+    service = _attributes(resource.get("resource", {})).get("service.name", "")
+    if "scopeSpans" not in resource:
+        raise UnreadableError(
+            f'{path}: there are "resourceSpans" without "scopeSpans", which OpenTelemetry has '
+            f"had since 2022 (they have {listed([*resource])}): export the spans again"
+        )
+    for scope in resource["scopeSpans"]:
+        for span in scope.get("spans", ()):
+            yield service, span
+
+
+def _span_of_zipkin(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A span of Zipkin, whose times are microseconds."""
+    tags = dict(span.get("tags") or {})
+    has_failed = tags.pop("error", None) is not None
+    start = 1000 * int(span.get("timestamp", 0))
+    found = {
+        "traceId": span["traceId"],
+        "spanId": span["id"],
+        "parentSpanId": span.get("parentId"),
+        "name": span.get("name", ""),
+        "kind": str(span.get("kind", "internal")),
+        "startTimeUnixNano": start,
+        "endTimeUnixNano": start + 1000 * int(span.get("duration", 0)),
+        "status": {"code": "error" if has_failed else "unset"},
+        "attributes": [{"key": key, "value": {"stringValue": x}} for key, x in tags.items()],
+    }
+    return (span.get("localEndpoint") or {}).get("serviceName", ""), found
+
+
+def _span_of_jaeger(span: dict[str, Any], processes: dict) -> tuple[str, dict[str, Any]]:
+    """A span of Jaeger, whose times are microseconds; the first of its references calls it."""
+    tags = {tag["key"]: tag.get("value") for tag in span.get("tags") or ()}
+    parents = [x["spanID"] for x in span.get("references") or () if x["refType"] == "CHILD_OF"]
+    start = 1000 * int(span["startTime"])
+    found = {
+        "traceId": span["traceID"],
+        "spanId": span["spanID"],
+        "parentSpanId": (parents or [span.get("parentSpanID")])[0],
+        "name": span.get("operationName", ""),
+        "kind": str(tags.pop("span.kind", "internal")),
+        "startTimeUnixNano": start,
+        "endTimeUnixNano": start + 1000 * int(span["duration"]),
+        "status": {"code": "error" if tags.pop("error", False) is True else "unset"},
+        "attributes": [{"key": key, "value": {"value": x}} for key, x in tags.items()],
+    }
+    return processes[span["processID"]].get("serviceName", ""), found
 
 
 def _problem(span: dict[str, Any]) -> str | None:
@@ -310,14 +398,14 @@ def _traces(exported: Iterable[tuple[str, dict]], schema: GraphSchema) -> list[t
         attributes = _attributes(span)
         others |= dict.fromkeys(x for x in attributes if x not in named)
         kind = span.get("kind", 0)
-        status = span.get("status", {}).get("code", 0)
+        status = (span.get("status") or {}).get("code", 0)
         row = {
             "traceId": span["traceId"],
             "spanId": span["spanId"],
             "parentSpanId": span.get("parentSpanId") or None,
             "label": f"{service} {span.get('name', '')}".strip(),
-            "kind": str(KINDS_OF_SPANS.get(kind, kind)),
-            "status": str(STATUSES.get(status, status)),
+            "kind": _name_of_enum(KINDS_OF_SPANS, kind),
+            "status": _name_of_enum(STATUSES, status),
             "ms": (int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])) / 1e6,
         }
         rows.append({x: value for x, value in attributes.items() if x in named} | row)
@@ -341,6 +429,12 @@ def _traces(exported: Iterable[tuple[str, dict]], schema: GraphSchema) -> list[t
     ids = {"graph": "traceId", "source": "parentSpanId", "target": "spanId", "node": "spanId"}
     graphs = graphs_of_tables(calls[is_known], nodes, None, ids, directed=True)
     return [(str(trace), x) for trace, x in graphs.items()]
+
+
+def _name_of_enum(names: Mapping[int, str], value: Any) -> str:
+    """What a number of OpenTelemetry means, or its name: "server" for 2 and "SPAN_KIND_SERVER"."""
+    text = str(names.get(value, value))
+    return re.sub("^(SPAN_KIND|STATUS_CODE)_", "", text).lower()
 
 
 def _attributes(record: dict[str, Any]) -> dict[str, Any]:

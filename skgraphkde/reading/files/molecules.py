@@ -21,7 +21,7 @@ from skgraphkde._messages import listed
 from skgraphkde._utils import progress, warn
 from skgraphkde.core.graphs.schema import GraphSchema, closest_names, names_in_schema
 from skgraphkde.reading.files.common import AnyPath, Graphs, UnreadableError, read_content
-from skgraphkde.reading.files.tables import NO_OPTIONS, NUMBER, Cells, records
+from skgraphkde.reading.files.tables import NO_OPTIONS, NUMBER, Cells, decode_text, records
 from skgraphkde.reading.formats.rdkit import molecule_graph
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def read_smi(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
         As for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
     """
     wanted = options.get("smiles_column")
-    lines = [line.strip() for line in read_content(path).decode("utf-8-sig").splitlines()]
+    lines = [line.strip() for line in decode_text(path, read_content(path)).splitlines()]
     lines = [line for line in lines if line and not line.startswith("#")]
     header = lines[0] if lines else ""
     separator = next((x for x in "\t," if x in header), None)
@@ -199,7 +199,8 @@ def read_sdf(path: AnyPath, _: Any) -> Graphs:
         What is read, which this format does not need.
     """
     with _rdkit() as chem:
-        content = read_content(path).rstrip() + b"\n"  # an empty line would be a molecule
+        text = decode_text(path, read_content(path))
+        content = text.rstrip().encode() + b"\n"  # an empty line would be a molecule
         molecules = list(chem.ForwardSDMolSupplier(io.BytesIO(content)))
     if not molecules:
         raise ValueError("it contains no molecule")
@@ -225,7 +226,10 @@ def _graphs(
     for i, (mol, name, source, row) in enumerate(
         zip(molecules, progress(names), sources, rows, strict=True)
     ):
-        position = f"#{name if name and counts[name] == 1 else i}"
+        position = f"#{name}"
+        if not name or counts[name] > 1:
+            # Another molecule may be called like its number.
+            position = f"#record {i}" if str(i) in counts else f"#{i}"
         if mol is None or not mol.GetNumAtoms():
             error = f"RDKit reads no molecule from {source}: correct it or leave it out"
             yield position, ValueError(error)

@@ -28,7 +28,12 @@ from skgraphkde._messages import listed
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
 from skgraphkde.reading.files.common import AnyPath, Graphs, UnreadableError, read_content
-from skgraphkde.reading.tables import graphs_of_tables, not_a_number, seem_numbers
+from skgraphkde.reading.tables import (
+    graphs_of_tables,
+    not_a_number,
+    seem_numbers,
+    with_whole_numbers,
+)
 
 NUMBER = re.compile(
     r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
@@ -140,7 +145,9 @@ def _table(path: AnyPath, options: Mapping[str, str]) -> Any:
     if path.suffix.lower() != ".parquet":
         return read_cells(path, options)
     try:
-        return pd.read_parquet(io.BytesIO(read_content(path)))
+        from pyarrow.parquet import read_table
+
+        return with_whole_numbers(read_table(io.BytesIO(read_content(path))))
     except (OSError, ValueError) as error:  # of pyarrow, which does not know the path
         raise ValueError(
             f"{path} cannot be read as Parquet ({error}): write it with DataFrame.to_parquet, or "
@@ -209,7 +216,7 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
     options : mapping
         As for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
     """
-    text = ABOVE.sub("", _decoded(path, read_content(path), options.get("encoding")), count=1)
+    text = ABOVE.sub("", decode_text(path, read_content(path), options.get("encoding")), count=1)
     said = re.match(r"sep=(.)\r?\n", text)  # by Excel
     text = text[said.end() :] if said else text
     separator = options.get("separator") or (said[1] if said else _separator(text))
@@ -228,6 +235,8 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
             f"{path}: a quote is not closed, or there is text after one that closes: write a quote "
             "in a cell as two"
         ) from error
+    # Comments among the rows; the first row may name an index "#".
+    rows = rows[:1] + [row for row in rows[1:] if not (row and row[0].startswith("#"))]
     if not any(rows):
         raise ValueError(f"{path} is empty: leave it out")
     table: Cells = {}
@@ -248,8 +257,17 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
     return table
 
 
-def _decoded(path: AnyPath, content: bytes, encoding: str | None) -> str:
-    """The text of a file; what is not in UTF-8 is read as Windows-1252, which a warning says."""
+def decode_text(path: AnyPath, content: bytes, encoding: str | None = None) -> str:
+    """The text of a file; what is not in UTF-8 is read as Windows-1252, which a warning says.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+        For messages.
+    content : bytes
+    encoding : str, default=None
+        That the user gave.
+    """
     is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         return content.decode(encoding or ("utf-16" if is_utf16 else "utf-8-sig"))

@@ -46,7 +46,7 @@ from skgraphkde.reading.files.common import (
 from skgraphkde.reading.files.csv import is_node_table, read_csv, table_beside
 from skgraphkde.reading.files.gml import read_gml
 from skgraphkde.reading.files.json import graphs_of, parse_json
-from skgraphkde.reading.files.logs import SpanFiles, are_spans, read_spans, read_xes
+from skgraphkde.reading.files.logs import Cases, SpanFiles, are_spans, read_spans, read_xes
 from skgraphkde.reading.files.molecules import read_sdf, read_smi
 from skgraphkde.reading.files.tables import (
     NO_OPTIONS,
@@ -372,13 +372,19 @@ def iter_graphs(
     refuse = on_error or _raise
     options = with_decimal_mark(files, options)
     columns = list[str]()
+    log_of_case = dict[str, str]()
+    in_two = list[str]()
     for path in progress(files):
         unclear.set(columns)
         found = attempt(refuse, read_file, path, schema, options) or ()
+        of_log = isinstance(found, Cases)
         is_parsed = isinstance(found, list)  # which takes half of the time; else, one by one
         with during(0.5 * is_parsed, 1.0):
             for position, graph in progress(found) if is_parsed else found:
                 name = f"{path}{position}"
+                if of_log and position in log_of_case:
+                    in_two.append(f"{position[1:]!r} in {log_of_case[position]} and {path}")
+                log_of_case[position] = str(path)
                 if isinstance(graph, GraphError):  # which names its graph
                     refuse(graph)
                 elif isinstance(graph, ValueError):
@@ -386,6 +392,11 @@ def iter_graphs(
                 else:
                     yield name, graph
     warn_of_unclear(columns)
+    if in_two:
+        warn(
+            f"cases are in two event logs, and are read as two graphs each: {listed(in_two)}; join "
+            "the files into one log if they go on"
+        )
 
 
 def read_batch(

@@ -26,6 +26,7 @@ from skgraphkde.reading.files.common import (
     single_or_numbered,
     without_places,
 )
+from skgraphkde.reading.files.tables import typed_columns
 
 # Whether an edge has one direction, in the words of both formats.
 IS_ONE_WAY = {
@@ -101,7 +102,26 @@ def read_graphml(path: AnyPath, schema: GraphSchema) -> Graphs:
         found = _record(element, values)
         return without_places(defaults[part] | drawn | found, schema)
 
-    return single_or_numbered([_graphml_graph(x, data) for x in root.findall("graph")])
+    graphs = [_graphml_graph(x, data) for x in root.findall("graph")]
+    types = {key.get("attr.type", "string").lower() for key in root.iter("key")}
+    if types == {"string"}:  # as of programs that have no types
+        for graph in graphs:
+            _type_texts(path, graph, schema)
+    return single_or_numbered(graphs)
+
+
+def _type_texts(path: AnyPath, graph: nx.Graph, schema: GraphSchema) -> None:
+    """Make numbers of texts of a graph that are such, by the rule of tables."""
+    of_parts = {"node": graph.nodes.values(), "edge": graph.edges.values(), "graph": [graph.graph]}
+    for part, records in of_parts.items():
+        names = dict.fromkeys(name for record in records for name in record if name != "name")
+        cells = {name: [str(record.get(name, "")) for record in records] for name in names}
+        for name, values in typed_columns(path, cells, schema, part).items():
+            for record, value in zip(records, values, strict=True):
+                if isinstance(value, ValueError):
+                    raise value
+                if isinstance(value, int | float):
+                    record[name] = value
 
 
 def _drawn_by_yed(element: Element, schema: GraphSchema) -> dict[str, Any]:

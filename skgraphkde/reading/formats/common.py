@@ -7,9 +7,13 @@ lists, arrays) and return arrays, lists or counts that the readers understand.
 from __future__ import annotations
 
 import contextlib
+import datetime
+import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,9 +23,20 @@ from skgraphkde._messages import listed
 from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
 
+# Numbers that should be equal differ by so many units in the last place, at most.
+LAST_DIGITS = 8
+# The largest power of ten that is exact in double precision.
+MOST_EXACT = 22
+# Of an hour.
+NANOSECONDS = 3.6e12
 # What graphs are called, what may be predicted of them, and what networkx writes there.
 # These are read only if a schema names them.
-NO_DATA = {"name", "id", "y", "label", "target", "class", "anomaly", "node_default", "edge_default"}
+NO_DATA = {"name", "id", "node_default", "edge_default"}
+# Words that name what may be predicted, in any spelling.
+TARGETS = {
+    *("y", "label", "class", "target", "targets", "truth", "groundtruth"),
+    *("anomaly", "isanomaly", "outlier", "isoutlier", "fraud", "isfraud"),
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +60,8 @@ class Graph:
     weights: Any = None  # of a format whose edges have weights without a name
     is_simple: bool = False  # whether no two edges join the same nodes
     name: str = ""  # of the graph; "" if it has none
+    # Data of which the format does not say of what they are, and the parts that they can be of.
+    guessed: Mapping[str, tuple[Any, tuple[str, ...]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not len(self.names):
@@ -65,6 +82,17 @@ def columns_of_graph(data: Mapping[str, Any], schema: GraphSchema) -> dict[str, 
     """Columns from a dict of name -> value of a graph."""
     named = names_in_schema(schema, "graph")
     return flattened({x: [value] for x, value in data.items() if x not in NO_DATA or x in named})
+
+
+def is_target(name: str) -> bool:
+    """True for the name of what may be predicted, in any spelling.
+
+    Examples
+    --------
+    >>> [is_target(x) for x in ("Class", "is_fraud", "Y", "class_size")]
+    [True, True, True, False]
+    """
+    return re.sub("[^a-z]", "", name.lower()) in TARGETS
 
 
 def flattened(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,6 +180,56 @@ def is_label(value: Any) -> bool:
         return False
 
 
+def without_last_digits(pairs: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Numbers of arcs, equal in both directions if all of them differ by no more than rounding.
+
+    Parameters
+    ----------
+    pairs : ndarray of shape (m, 2), int
+        The nodes that arcs join.
+    values : ndarray of shape (m,) or (m, n_columns)
+        In the precision in which they were given.
+    """
+    if values.dtype.kind != "f" or not len(pairs) or not np.isfinite(values).all():
+        return values
+    u, v = pairs.T
+    n = int(pairs.max()) + 1
+    key = u * n + v
+    back = v * n + u
+    order = np.argsort(key, kind="stable")
+    if not np.array_equal(key[order], np.sort(back)) or (np.diff(key[order]) == 0).any():
+        return values  # there are arcs in one direction only, or parallel ones
+    other = values[order[np.searchsorted(key[order], back)]]
+    size = np.maximum(np.abs(values), np.abs(other))
+    if not (np.abs(values - other) <= LAST_DIGITS * np.finfo(values.dtype).eps * size).all():
+        return values
+    is_first = (u < v) if values.ndim == 1 else (u < v)[:, np.newaxis]
+    return np.where(is_first, values, other)
+
+
+class Directions:
+    """Recognizes rows that list an undirected edge once more, in the other direction.
+
+    The long table of a symmetric matrix has two rows for each edge, which are one edge.
+    """
+
+    def __init__(self) -> None:
+        self._count = Counter[tuple]()
+
+    def is_return(self, u: Hashable, v: Hashable, data: Mapping[str, Any]) -> bool:
+        """True if the edge from v to u, with the same data, was listed before this one.
+
+        Parameters
+        ----------
+        u, v : hashable
+            The ends of an undirected edge.
+        data : mapping of str
+        """
+        said = repr(sorted(data.items(), key=itemgetter(0)))
+        self._count[u, v, said] += 1
+        return u != v and self._count[u, v, said] <= self._count[v, u, said]
+
+
 # -- values ----------------------------------------------------------------------------------------
 
 
@@ -189,8 +267,9 @@ def plain(values: Any) -> Any:
     if not is_a(values, "torch", "Tensor"):
         return values
     values = values.detach().cpu().to_dense().resolve_conj()
-    # NumPy has no bfloat16.
-    return (values.double() if values.is_floating_point() else values).numpy()
+    if str(values.dtype) == "torch.bfloat16":  # which NumPy has not
+        values = values.double()
+    return values.numpy()
 
 
 def as_floats(values: Any) -> np.ndarray:
@@ -203,12 +282,65 @@ def as_floats(values: Any) -> np.ndarray:
         drops the imaginary part of complex numbers, and has an integer for dates and for NaT.
     """
     array = np.asarray(plain(values))
-    if array.dtype.kind in "cmM":
+    if array.dtype.kind == "m":
+        return in_hours(array)
+    if array.dtype.kind in "cM":
         raise TypeError(
             "complex numbers, dates or times: make them numbers first, such as the real part and "
             "the imaginary part, or days since an event"
         )
-    return array.astype(float)
+    return as_doubles(array)
+
+
+def as_doubles(array: np.ndarray) -> np.ndarray:
+    """Numbers in double precision, of which those of less are the decimal numbers that they mean.
+
+    The 0.1 of single precision is 0.1, and not 0.100000001490116: the number with the fewest
+    decimal digits that is nearest to it, as NumPy writes it.
+
+    Parameters
+    ----------
+    array : ndarray of numbers
+
+    Examples
+    --------
+    >>> as_doubles(np.array([0.1, 2.5, 1e10], dtype=np.float32)).tolist()
+    [0.1, 2.5, 10000000000.0]
+    """
+    found = array.astype(float)
+    if array.dtype.kind != "f" or array.dtype.itemsize >= found.dtype.itemsize:
+        return found
+    finfo = np.finfo(array.dtype)
+    values = found.ravel()
+    left = np.flatnonzero(np.isfinite(values) & (values != 0))
+    for n_digits in range(1, finfo.precision + 4):
+        some = values[left]
+        exponent = n_digits - 1 - np.floor(np.log10(np.abs(some)))
+        # Powers of ten up to this one are exact, so that each quotient is rounded only once.
+        power = 10.0 ** np.minimum(np.abs(exponent), MOST_EXACT)
+        short = np.where(
+            exponent >= 0, np.rint(some * power) / power, np.rint(some / power) * power
+        )
+        is_meant = (short.astype(array.dtype) == some) & (np.abs(exponent) <= MOST_EXACT)
+        values[left[is_meant]] = short[is_meant]
+        left = left[~is_meant]
+    return values.reshape(array.shape)
+
+
+def in_hours(durations: Any) -> np.ndarray:
+    """Durations as hours, NaN for missing ones.
+
+    Parameters
+    ----------
+    durations : ndarray of timedelta64, or sequence of durations
+    """
+    array = np.array(durations, dtype="timedelta64[ns]")
+    return np.where(np.isnat(array), np.nan, array.astype(np.int64) / NANOSECONDS)
+
+
+def is_duration(value: Any) -> bool:
+    """True for a timedelta of Python, NumPy or pandas."""
+    return isinstance(value, datetime.timedelta | np.timedelta64)
 
 
 def as_list(index: int, values: Any, key: str) -> list:

@@ -25,8 +25,7 @@ def read_networkx(index: int | str, graph: nx.Graph, schema: GraphSchema) -> Gra
     graph : networkx.Graph
     schema : GraphSchema
     """
-    given = graph.graph.get("name")
-    name = str(given) if isinstance(given, Hashable) and not is_missing(given) else ""
+    name = name_of(graph)
     index = name if name and isinstance(index, int) else index  # as results and pages call it
     names = list(graph)
     if any(map(operator.ne, names, names)):  # NaN, of which each is a node of its own
@@ -36,8 +35,11 @@ def read_networkx(index: int | str, graph: nx.Graph, schema: GraphSchema) -> Gra
             "or name such edges before the graph is built",
         )
     number = {name: k for k, name in enumerate(names)}
-    edges = list(iter(graph.edges(data=True)))  # whose len() would walk all of them once more
-    ends = chain.from_iterable((u, v) for u, v, _ in edges)
+    # As a list, since len() of edges would walk all of them once more.
+    edges = list(
+        iter(graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True))
+    )
+    ends = chain.from_iterable((edge[0], edge[1]) for edge in edges)
     pairs = np.fromiter(map(number.__getitem__, ends), np.int64, 2 * len(edges)).reshape(-1, 2)
     return Graph(
         index,
@@ -45,11 +47,38 @@ def read_networkx(index: int | str, graph: nx.Graph, schema: GraphSchema) -> Gra
         pairs,
         "arcs" if graph.is_directed() else "edges",
         _columns([data for _, data in graph.nodes(data=True)], schema, "node"),
-        _columns([data for *_, data in edges], schema, "edge"),
+        _edge_columns(graph, edges, schema),
         columns_of_graph(graph.graph, schema),
         is_simple=not graph.is_multigraph(),
         name=name,
     )
+
+
+def _edge_columns(graph: nx.Graph, edges: Sequence[tuple], schema: GraphSchema) -> dict[str, Any]:
+    """The data of edges, with the keys of parallel edges as "key", if they say what an edge is.
+
+    Keys that only count, as networkx gives them, and keys of which each is of one edge, do not.
+    """
+    columns = _columns([edge[-1] for edge in edges], schema, "edge")
+    if not graph.is_multigraph() or "key" in columns:
+        return columns
+    keys = [edge[2] for edge in edges]
+    are_names = any(not isinstance(key, int) for key in keys)
+    if are_names and len(set(keys)) < len(keys):
+        is_read = schema.reads_all("edge") or "key" in conventional_names(schema, "edge")
+        columns["key"] = list(map(str, keys)) if is_read else None
+    return columns
+
+
+def name_of(graph: nx.Graph) -> str:
+    """The name of a graph; "" if it has none.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+    """
+    given = graph.graph.get("name")
+    return str(given) if isinstance(given, Hashable) and not is_missing(given) else ""
 
 
 def _columns(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from skgraphkde._interrupts import interrupts_deferred
+from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import GraphSchema
 from skgraphkde.reading.formats.common import Graph
 from skgraphkde.reading.formats.networkx import read_networkx
@@ -49,12 +50,10 @@ def molecule_graph(mol: Mol) -> nx.Graph:
         and Veber: molecular "weight" (Da), "logp" (octanol and water, by Crippen), polar "surface"
         (square angstroms), "donors" and "acceptors" of hydrogen bonds, and "rotatable" bonds.
     """
-    from rdkit.Chem import Crippen, Descriptors, FastFindRings, Mol, rdMolDescriptors
+    from rdkit.Chem import Crippen, Descriptors, rdMolDescriptors
 
     if mol.NeedsUpdatePropertyCache():  # it was read without sanitizing
-        mol = Mol(mol)
-        mol.UpdatePropertyCache(strict=False)
-        FastFindRings(mol)
+        mol = _sanitized(mol)
     graph = nx.Graph()
     for i in range(mol.GetNumAtoms()):  # RDKit's own iterators are slow
         atom = mol.GetAtomWithIdx(i)
@@ -83,3 +82,21 @@ def molecule_graph(mol: Mol) -> nx.Graph:
     if mol.HasProp("_Name") and mol.GetProp("_Name"):
         graph.graph["name"] = mol.GetProp("_Name")
     return graph
+
+
+def _sanitized(mol: Mol) -> Mol:
+    """A copy of a molecule, in which bonds of aromatic rings are aromatic, if RDKit can say."""
+    from rdkit.Chem import FastFindRings, Mol, SanitizeFlags, SanitizeMol
+
+    copy = Mol(mol)
+    with interrupts_deferred():
+        failed = SanitizeMol(copy, catchErrors=True)
+    if failed != SanitizeFlags.SANITIZE_NONE:
+        warn(
+            "a molecule cannot be sanitized, so that its aromatic bonds may not be known as such: "
+            f"{failed.name}; correct it, or leave it out"
+        )
+        copy = Mol(mol)
+        copy.UpdatePropertyCache(strict=False)
+        FastFindRings(copy)
+    return copy

@@ -5,14 +5,21 @@ Neither of the two is imported.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from skgraphkde._utils import warn
 from skgraphkde.core.graphs.arrays import offsets
 from skgraphkde.core.graphs.problems import GraphError
-from skgraphkde.core.graphs.schema import GraphSchema, conventional_names, names_in_schema
+from skgraphkde.core.graphs.schema import (
+    PARTS,
+    GraphSchema,
+    conventional_names,
+    names_in_schema,
+)
 from skgraphkde.reading.formats.common import (
     Graph,
     columns_of_graph,
@@ -22,6 +29,7 @@ from skgraphkde.reading.formats.common import (
     pair_array,
     plain,
     unknown_node,
+    without_last_digits,
 )
 
 # Items of a Data that are no columns.
@@ -50,7 +58,8 @@ def read_dgl(index: int, graph: Any, _: GraphSchema) -> Graph:
     if graph.is_homogeneous:
         names = range(graph.num_nodes())
         pairs = _stacked(graph.edges())
-        return Graph(index, names, pairs, "both", dict(graph.ndata), dict(graph.edata))
+        of_edges = _equal_both_ways(pairs, dict(graph.edata))
+        return Graph(index, names, pairs, "both", dict(graph.ndata), of_edges)
     nodes = [(x, graph.num_nodes(x), dict(graph.nodes[x].data)) for x in graph.ntypes]
     edges = {
         relation: (_stacked(graph.edges(etype=relation)), dict(graph.edges[relation].data))
@@ -61,6 +70,18 @@ def read_dgl(index: int, graph: Any, _: GraphSchema) -> Graph:
 
 def _stacked(edges: Any) -> np.ndarray:
     return pair_array(np.column_stack([plain(ends) for ends in edges]))
+
+
+def _equal_both_ways(pairs: np.ndarray, columns: dict[str, Any]) -> dict[str, Any]:
+    """The numbers of edges without differences of rounding between their directions."""
+    found = {}
+    for name, given in columns.items():
+        values = plain(given)
+        found[name] = values
+        are_numbers = isinstance(values, np.ndarray) and values.dtype.kind == "f"
+        if are_numbers and values.ndim < 3 and len(values) == len(pairs):
+            found[name] = without_last_digits(pairs, values)
+    return found
 
 
 # -- PyTorch Geometric -----------------------------------------------------------------------------
@@ -105,20 +126,69 @@ def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
     elif n_nodes is None:  # PyG guesses it from the largest id in an edge, and warns
         n_nodes = int(graph.num_nodes)
     _check_ends(index, pairs, (n_nodes, n_nodes))
-    nodes = {}
-    edges = {}
-    whole = {}
+    fits: dict[str, tuple[Any, tuple[str, ...]]] = {}
     for name, x in data.items():
         n_values = length(plain(x))
+        parts = []
         is_of_edges = name.startswith("edge_")
         if name in of_nodes or (n_values == n_nodes and not is_of_edges):
-            nodes[name] = x
-        if name in of_edges or (n_values == len(pairs) and is_of_edges):
-            edges[name] = x
-        if name in of_graph or (n_values in (None, 1) and name not in {*nodes, *edges}):
-            whole[name] = _single(plain(x))
-    return Graph(
-        index, range(n_nodes), pairs, "both", nodes, edges, columns_of_graph(whole, schema)
+            parts.append("node")
+        if name in of_edges or n_values == len(pairs):
+            parts.append("edge")
+        if name in of_graph or n_values in (None, 1):
+            parts.append("graph")
+        is_named = name in {*of_nodes, *of_edges, *of_graph}
+        if not is_named and is_of_edges and "edge" in parts:
+            parts = ["edge"]
+        fits[name] = x, tuple(parts)
+    return Graph(index, range(n_nodes), pairs, "both", guessed=fits)
+
+
+def settle_guesses(graphs: Sequence[Graph], schema: GraphSchema) -> list[Graph]:
+    """Graphs whose data are those of nodes, of edges or of the graph, as all of a list allow.
+
+    What one graph with as many nodes as edges, or with one node, leaves open, others decide. What
+    no graph decides is read as of nodes, which a warning says.
+
+    Parameters
+    ----------
+    graphs : sequence of Graph
+    schema : GraphSchema
+    """
+    names = [{*conventional_names(schema, "node"), "node_feat"}]
+    names.append({*names_in_schema(schema, "edge"), "edge_attr", "edge_type"})
+    names.append({*names_in_schema(schema, "graph")})
+    of_part = dict(zip(PARTS, names, strict=True))
+    chosen: dict[str, tuple[str, ...]] = {}
+    for name in dict.fromkeys(name for graph in graphs for name in graph.guessed):
+        chosen[name] = tuple(part for part in PARTS if name in of_part[part])
+        if chosen[name]:
+            continue
+        possible = [graph.guessed[name][1] for graph in graphs if name in graph.guessed]
+        common = [part for part in PARTS if all(part in parts for parts in possible)]
+        chosen[name] = tuple(common[:1])
+        is_read = schema.reads_all("node") or schema.reads_all("edge")
+        if is_read and common[:2] == ["node", "edge"]:
+            warn(
+                f"{name!r} has as many values as there are nodes, and as there are edges: it is "
+                f"read as of nodes; name it in edge_numbers or edge_categories of the GraphSchema "
+                "if it is of edges"
+            )
+    return [_with_guesses(graph, chosen, schema) if graph.guessed else graph for graph in graphs]
+
+
+def _with_guesses(graph: Graph, chosen: dict[str, tuple[str, ...]], schema: GraphSchema) -> Graph:
+    """The graph with the data of the parts that were chosen; other data fit only this graph."""
+    columns: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
+    for name, (x, parts) in graph.guessed.items():
+        for part in chosen[name] or parts[:1]:
+            columns[part][name] = _single(plain(x)) if part == "graph" else x
+    return replace(
+        graph,
+        node=columns["node"],
+        edge=_equal_both_ways(graph.pairs, columns["edge"]),
+        graph=columns_of_graph(columns["graph"], schema),
+        guessed={},
     )
 
 

@@ -24,6 +24,8 @@ from skgraphkde.reading.formats.common import (
     is_a,
     listed_ids,
     number_ends,
+    plain,
+    without_last_digits,
 )
 
 
@@ -57,12 +59,14 @@ def read_pair(index: int, graph: Any, schema: GraphSchema) -> Graph:
             f"{listed_ids(A.columns)}: bring them into the same order, as A.loc[A.columns] does, "
             "or make graphs of tables with read_tables",
         )
-    matrix = A if sp.issparse(A) else _floats(index, A)
+    matrix = A if sp.issparse(A) else _numbers(index, A)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphError(index, f": the adjacency matrix has shape {matrix.shape}, expected (n, n)")
     A = sp.coo_array(matrix)
-    A.data = _floats(index, A.data)
+    if A.data.dtype.kind in "iub":
+        A.data = _floats(index, A.data)
     A.sum_duplicates()
+    A.data = _floats(index, without_last_digits(np.column_stack([A.row, A.col]), A.data))
     is_edge = A.data != 0  # also where it is not a number, for the error
     row = A.row[is_edge]
     column = A.col[is_edge]
@@ -77,6 +81,13 @@ def read_pair(index: int, graph: Any, schema: GraphSchema) -> Graph:
         {"weight": weights} if "weight" in names_in_schema(schema, "edge") else {},
         weights=None if are_numbers else weights,
     )
+
+
+def _numbers(index: int, matrix: Any) -> np.ndarray:
+    """An array in the precision in which it was given."""
+    given = plain(matrix)
+    is_single = isinstance(given, np.ndarray) and given.dtype in (np.float32, np.float16)
+    return given if is_single else _floats(index, matrix)
 
 
 def _floats(index: int, matrix: Any) -> np.ndarray:

@@ -157,10 +157,14 @@ def test_a_constant_makes_no_difference(part):
     np.testing.assert_allclose(scores[1:3], [scores[0]] * 2, atol=1e-3)
 
 
-def test_conventional_numbers_of_nodes_do_not_count():
-    graph = with_data(nx.path_graph(3), {"x": [1.0, 2.0, 3.0]})
-    assert not Numbers().applies_to(read_graphs([graph] * 3))
-    assert Numbers().applies_to(read_graphs([graph] * 3, schema=GraphSchema(node_numbers="x")))
+def test_coordinates_do_not_count_unless_they_are_named():
+    """Numbers called x are coordinates if they vary little along edges."""
+    path = nx.path_graph(30)
+    smooth, rough = (with_data(path.copy(), {"x": x}) for x in (list(range(30)), [1, 5, 2] * 10))
+    assert not Numbers().applies_to(read_graphs([smooth] * 3))
+    assert Numbers().applies_to(read_graphs([rough] * 3))
+    for schema in ("all", GraphSchema(node_numbers="x")):
+        assert Numbers().applies_to(read_graphs([smooth] * 3, schema=schema))
 
 
 def test_numbers_of_the_edges_of_one_reference():

@@ -1,0 +1,204 @@
+"""read_log: a table of events -> one networkx graph a case.
+
+The events of a case are its nodes, in the order of their times, and an edge leads from each to the
+next one, with the hours between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import networkx as nx
+import pandas as pd
+
+from skgraphkde._messages import listed
+from skgraphkde._utils import warn
+from skgraphkde.core.graphs.problems import GraphError
+from skgraphkde.core.graphs.schema import GraphSchema, closest_names, names_in_schema
+from skgraphkde.reading.formats.common import is_target
+from skgraphkde.reading.tables import as_frame, graphs_of_tables
+
+__all__ = ["read_log"]
+
+#: The columns of event logs, and their names: in XES and in the tables of pm4py, then others.
+LOG_COLUMNS = {
+    "case": ("case:concept:name", "case", "case id", "caseid"),
+    "activity": ("concept:name", "activity"),
+    "timestamp": ("time:timestamp", "timestamp", "complete timestamp", "time"),
+    "resource": ("org:resource", "resource"),
+}
+
+
+def read_log(
+    log: Any,
+    *,
+    case: str | None = None,
+    activity: str | None = None,
+    timestamp: str | None = None,
+    resource: str | None = None,
+) -> list[nx.Graph]:
+    """Read an event log: a table with one row per event.
+
+    Parameters
+    ----------
+    log : DataFrame
+        Of pandas, or of any package that exports Arrow, such as polars. Columns whose names begin
+        with "case:" are data of the cases; a column that seems to be the target, such as "label" or
+        "is_fraud", is not read, which a warning says.
+    case, activity, timestamp, resource : str, default=None
+        Names of the columns. None: those of XES and of pm4py ("case:concept:name", "concept:name",
+        "time:timestamp", "org:resource"), or "case", "activity", "timestamp" and "resource".
+
+    Returns
+    -------
+    list of networkx.DiGraph
+        One for each case, whose name is in ``graph.graph["name"]``. The nodes are its events, with
+        the activity as "label"; edges have the "hours" from one to the next.
+
+    Raises
+    ------
+    TypeError
+        If `log` is no table.
+    ValueError
+        If a column is not there, or the case or the time of an event is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skgraphkde import read_log
+    >>> log = pd.DataFrame({
+    ...     "case": ["1", "1", "2"], "activity": ["check", "pay", "check"],
+    ...     "timestamp": pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-01"]),
+    ... })
+    >>> first, second = read_log(log)
+    >>> list(first.edges(data="hours"))
+    [('check', 'pay', 24.0)]
+    """
+    table = as_frame(log, "events").reset_index(drop=True)
+    given = {"case": case, "activity": activity, "timestamp": timestamp, "resource": resource}
+    columns = _columns_of_log(table, given)
+    schema = GraphSchema()
+    kept = without_targets("the event log", dict(table.items()), columns, schema)
+    times = None
+    if "timestamp" in columns:
+        times = pd.to_datetime(kept.pop(columns["timestamp"]), utc=True)
+    for what in ("case", "activity"):
+        is_missing = table[columns[what]].isna()
+        if is_missing.any():
+            row = int(is_missing.to_numpy().argmax())
+            raise ValueError(f"event {row} has no {columns[what]!r}: fill it, or drop the event")
+    if times is not None and times.isna().any():
+        row = int(times.isna().to_numpy().argmax())
+        raise ValueError(f"event {row} has no time: fill it, or drop the event")
+    of_cases = [x for x in kept if x.startswith("case:") and x != columns["case"]]
+    events = pd.DataFrame({x: values.astype(object) for x, values in kept.items()})
+    found = graphs_of_log(
+        "the event log",
+        events.drop(columns=of_cases),
+        events[of_cases],
+        columns,
+        times,
+        schema,
+    )
+    for graph in found.values():
+        if isinstance(graph, GraphError):
+            raise graph
+    return list(found.values())
+
+
+def _columns_of_log(table: Any, given: Mapping[str, str | None]) -> dict[str, str]:
+    """The columns of a log, by the keys of `LOG_COLUMNS`."""
+    usual = {str(name).lower().replace("_", " "): name for name in table.columns}
+    columns = {}
+    for what, names in LOG_COLUMNS.items():
+        name = given[what]
+        if name is not None and name not in table.columns:
+            there = closest_names(name, map(str, table.columns))
+            raise ValueError(f"the event log has no column {name!r}: it has {there}")
+        name = name or next((usual[x] for x in names if x in usual), None)
+        if name is not None:
+            columns[what] = name
+    for what in ("case", "activity"):
+        if what not in columns:
+            there = listed(list(map(str, table.columns)), 10)
+            raise ValueError(
+                f"the event log has no column {LOG_COLUMNS[what][0]!r}: it has {there}; name the "
+                f"one that is meant, {what}=..."
+            )
+    return columns
+
+
+def without_targets(
+    what: str, columns: Mapping[str, Any], of_log: Mapping[str, str], schema: GraphSchema
+) -> dict[str, Any]:
+    """The columns of a log but those that seem to be the target, unless the schema names them.
+
+    Parameters
+    ----------
+    what : str
+        The log, for messages.
+    columns : mapping of str
+    of_log : mapping
+        As returned by :func:`log_columns`.
+    schema : GraphSchema
+    """
+    named = {*names_in_schema(schema, "node"), *names_in_schema(schema, "graph"), *of_log.values()}
+    targets = [x for x in columns if is_target(x.removeprefix("case:")) and x not in named]
+    if targets:
+        warn(
+            f"{what}: not read, as it may be the target: {listed(list(map(repr, targets)))}; name "
+            "it in the GraphSchema (--node-category in the shell) if it is data"
+        )
+    return {name: x for name, x in columns.items() if name not in targets}
+
+
+def graphs_of_log(
+    what: str,
+    events: Any,
+    cases: Any,
+    columns: Mapping[str, str],
+    times: Any,
+    schema: GraphSchema,
+) -> dict[Hashable, Any]:
+    """The graph of each case of a log: its events in their order, and what leads to what.
+
+    Parameters
+    ----------
+    what : str
+        The log, for messages.
+    events : DataFrame
+        The columns of the case, of the activity, and of other data of events.
+    cases : DataFrame
+        Data of the cases, a row for each event.
+    columns : mapping
+        As returned by :func:`log_columns`.
+    times : Series or None
+        The time of each event. None: they are in order.
+    schema : GraphSchema
+        The names of what is read.
+    """
+    graph = columns["case"]
+    ids = {"graph": graph, "source": "from", "target": "to", "node": "id of the event"}
+    source, target, node = (ids[x] for x in ("source", "target", "node"))
+    label = columns["activity"]
+    if "label" not in events and label not in names_in_schema(schema, "node"):
+        events = events.rename(columns={label: "label"})
+        label = "label"
+    order = events.index if times is None else times.sort_values(kind="stable").index
+    log = events.loc[order]
+    count = log.groupby([graph, label]).cumcount() + 1
+    activity = log[label].astype(str)
+    log[node] = activity.where(count == 1, activity + " (" + count.astype(str) + ")")
+    edges = log[[graph, node]].set_axis([graph, source], axis=1)
+    edges[target] = log.groupby(graph)[node].shift(-1)
+    if times is not None:
+        hours = ((times - times.min()) / pd.Timedelta(1, "h")).loc[order]
+        edges["hours"] = hours.groupby(log[graph]).shift(-1) - hours
+    by_case = cases.assign(**{graph: events[graph]}).loc[events.index].groupby(graph, sort=False)
+    differs = by_case.nunique().gt(1).stack()
+    if differs.any():
+        case, column = differs.idxmax()
+        warn(f"{what}: {column!r} differs between the events of case {case!r}: the first is read")
+    first = by_case.first().reset_index()
+    return graphs_of_tables(edges.dropna(subset=target), log, first, ids, directed=True)

@@ -1,0 +1,418 @@
+"""The same data in each way that they can be given: precisions, directions, durations, keys."""
+
+import datetime
+import json
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from skgraphkde import (
+    GraphKDEDetector,
+    GraphSchema,
+    LeaveOneOut,
+    read_graphs,
+    read_log,
+    read_tables,
+)
+from skgraphkde.core.graphs.problems import GraphError, IgnoredWarning
+from skgraphkde.reading.files import find_files, iter_graphs, read_batch
+from skgraphkde.reading.formats.common import as_doubles
+from tests.conftest import refused, warned, with_data
+
+# -- precision -------------------------------------------------------------------------------------
+
+
+@given(
+    arrays(
+        np.float32,
+        st.integers(1, 20),
+        elements=st.floats(np.float32(1e-12), np.float32(1e12), width=32, allow_subnormal=False),
+    ),
+    st.sampled_from([1, -1]),
+)
+def test_numbers_of_single_precision_are_what_numpy_writes(numbers, sign):
+    numbers = numbers * np.float32(sign)
+    assert as_doubles(numbers).tolist() == [float(str(x)) for x in numbers]
+
+
+def test_other_numbers_are_as_they_were():
+    assert as_doubles(np.array([0.1, np.nan, np.inf])).tolist()[::2] == [0.1, np.inf]
+    single = as_doubles(np.array([0, np.nan, -np.inf, 1e-40, 1e30], dtype=np.float32))
+    np.testing.assert_array_equal(single[:3], [0, np.nan, -np.inf])
+    assert (single[3:].astype(np.float32) == np.array([1e-40, 1e30], dtype=np.float32)).all()
+
+
+def correlations(seed, noise):
+    """A symmetric matrix of single precision; with noise, the upper half is a last digit larger."""
+    rows = np.random.default_rng(seed).random((6, 6)).astype(np.float32)
+    matrix = np.triu(rows, 1) + np.triu(rows, 1).T
+    above = np.triu(np.ones((6, 6), dtype=bool), 1)
+    return np.where(above & noise, np.nextafter(matrix, np.float32(2)), matrix)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, lambda x: (x, None)])
+def test_a_last_digit_gives_no_direction(make):
+    clean, noisy = (correlations(0, noise) for noise in (False, True))
+    assert (clean != noisy).any()
+    one, other = (read_graphs([make(x)]) for x in (clean, noisy))
+    assert not other.directed
+    np.testing.assert_allclose(other.adjacency.data, one.adjacency.data, rtol=1e-6)
+    assert read_graphs([make(clean * np.float32([1, 1, 1, 1, 1, 1.1]))]).directed
+
+
+def test_edge_data_that_differ_in_a_last_digit_are_one_edge():
+    pairs = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+    numbers = np.float32([0.1, np.nextafter(np.float32(0.1), np.float32(1)), 3, 3])
+    graph = {"edge_index": pairs, "num_nodes": 3, "edge_attr": numbers}
+    batch = read_graphs([graph])
+    assert not batch.directed
+    assert batch.edge_attributes.ravel().tolist() == [0.1, 0.1, 3.0, 3.0]
+    graph["edge_attr"] = np.float32([0.1, 0.2, 3, 3])
+    assert read_graphs([graph]).directed
+
+
+# -- what data are of ------------------------------------------------------------------------------
+
+
+def ring(n, **data):
+    """A ring in both directions, as PyTorch Geometric and OGB hold it."""
+    i = np.arange(n)
+    pairs = np.stack([np.r_[i, (i + 1) % n], np.r_[(i + 1) % n, i]])
+    return {"edge_index": pairs, "num_nodes": n, **data}
+
+
+def test_data_without_a_prefix_are_of_the_edges_if_they_are_as_many():
+    graphs = [ring(n, distance=np.ones(2 * n)) for n in (5, 6)]
+    assert read_graphs(graphs, schema="all").schema.edge_numbers == (("distance", 1),)
+
+
+def test_all_graphs_say_of_what_data_are():
+    one_node = {"edge_index": np.empty((2, 0), dtype=int), "num_nodes": 1, "energy": [9.0]}
+    graphs = [ring(5, energy=[5.0]), one_node]
+    assert read_graphs(graphs, schema="all").schema.graph_numbers == (("energy", 1),)
+
+
+def test_data_of_nodes_or_edges_are_read_as_of_nodes_and_said():
+    graphs = []
+    for n in (5, 6):
+        one_way = np.stack([np.arange(n), (np.arange(n) + 1) % n])
+        graphs.append({"edge_index": one_way, "num_nodes": n, "load": np.ones(n)})
+    batch = warned("'load' has as many values as there", read_graphs, graphs, schema="all")
+    assert batch.schema.node_numbers == (("load", 1),)
+    schema = GraphSchema(edge_numbers="load")
+    assert read_graphs(graphs, schema=schema).schema.edge_numbers == (("load", 1),)
+
+
+def test_keys_of_parallel_edges_are_categories():
+    graph = nx.MultiDiGraph([(0, 1, "calls"), (0, 1, "reads"), (1, 2, "calls")])
+    batch = read_graphs([graph], schema="all")
+    assert batch.schema.edge_categories == ("key",)
+    assert sorted(batch.edge_label_names) == ["calls", "reads"]
+    assert [str(x) for x in read_graphs([graph]).schema.ignored] == ["edge attribute 'key'"]
+    plain = nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
+    assert read_graphs([plain], schema="all").schema.edge_categories == ()
+    unique = nx.MultiGraph([(0, 1, "e1"), (1, 2, "e2")])
+    assert read_graphs([unique], schema="all").schema.ignored == ()
+
+
+@pytest.mark.parametrize("name", ["Class", "Y", "is_fraud", "target"])
+def test_targets_are_read_if_they_are_named_and_said_if_not(name):
+    graphs = [nx.path_graph(4) for _ in range(3)]
+    for i, graph in enumerate(graphs):
+        graph.graph[name] = i
+    schema = read_graphs(graphs, schema="all").schema
+    assert schema.graph_numbers == ()
+    assert [x.why for x in schema.ignored] == ["target"]
+    assert "it may be the target" in str(schema.ignored[0])
+    named = GraphSchema(graph_numbers=name)
+    assert read_graphs(graphs, schema=named).schema.graph_numbers == ((name, 1),)
+
+
+@pytest.mark.parametrize(
+    "hours",
+    [
+        [datetime.timedelta(hours=1), datetime.timedelta(minutes=30), datetime.timedelta(days=1)],
+        pd.to_timedelta([60, 30, 1440], "min"),
+        np.array([60, 30, 1440], dtype="timedelta64[m]"),
+    ],
+    ids=["datetime", "pandas", "numpy"],
+)
+def test_durations_are_hours(hours):
+    graph = {"edges": [(0, 1), (1, 2)], "num_nodes": 3, "wait": list(hours)}
+    batch = read_graphs([graph], schema="all")
+    assert batch.attributes.ravel().tolist() == [1.0, 0.5, 24.0]
+
+
+def test_dates_as_text_are_times_however_few():
+    def month(m):
+        graphs = [nx.path_graph(5) for _ in range(12)]
+        for i, graph in enumerate(graphs):
+            nx.set_node_attributes(graph, f"2026-{m:02}-{1 + i % 3:02}", "when")
+            nx.set_node_attributes(graph, {v: "ab"[(v + i) % 2] for v in graph}, "kind")
+        return graphs
+
+    calibration = LeaveOneOut(copies="together")
+    with pytest.warns(IgnoredWarning, match="'when' .a time"):
+        detector = GraphKDEDetector(schema="all", calibration=calibration).fit(month(1))
+    assert detector.schema_.node_categories == ("kind",)
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def test_both_directions_of_a_table_are_one_edge_by_every_route(tmp_path):
+    rng = np.random.default_rng(0)
+    A = np.triu(rng.random((5, 5)).round(2), 1)
+    A += A.T
+    rows = [(i, j, A[i, j]) for i in range(5) for j in range(5) if i != j]
+    table = pd.DataFrame(rows, columns=["source", "target", "weight"])
+    schema = GraphSchema(edge_weight="weight")
+    (tmp_path / "one").mkdir()
+    table.to_csv(tmp_path / "one" / "a.csv", index=False)
+    (tmp_path / "many").mkdir()
+    table.assign(graph="a").to_csv(tmp_path / "many" / "edges.csv", index=False)
+    (tmp_path / "many" / "graphs.csv").write_text("graph\na\n")
+    (tmp_path / "json").mkdir()
+    document = {"nodes": [{"id": i} for i in range(5)], "links": table.to_dict("records")}
+    (tmp_path / "json" / "a.json").write_text(json.dumps(document))
+    found = [read_graphs(read_tables(table.assign(graph="a")), schema=schema)]
+    found += [read_batch(find_files([tmp_path / x]), schema) for x in ("one", "many", "json")]
+    for batch in found:
+        assert batch.adjacency.sum() == pytest.approx(A.sum())
+
+
+def test_an_edge_that_is_listed_twice_in_one_direction_stays_two():
+    table = pd.DataFrame({"graph": "a", "source": [1, 1, 2], "target": [2, 2, 1], "weight": 1.0})
+    schema = GraphSchema(edge_weight="weight")
+    assert read_graphs(read_tables(table), schema=schema).adjacency.data.tolist() == [2.0, 2.0]
+
+
+def test_columns_and_ids_of_tables():
+    edges = pd.DataFrame({"graph": ["1"], "source": ["a"], "target": ["b"], "kind": ["x"]})
+    twice = pd.concat([edges, edges[["kind"]]], axis=1)
+    refused("the table of edges has the column 'kind' twice", read_tables, twice)
+    nodes = pd.DataFrame({"graph": [1, 1], "node": ["a", "b"]})
+    refused("one is text, and the other a number", read_tables, edges, nodes)
+    zeros = pd.DataFrame({"graph": ["01", "01"], "node": ["a", "b"]})
+    refused("did you lose leading zeros", read_tables, edges, zeros)
+
+
+def test_whole_numbers_with_gaps_stay_whole():
+    pa = pytest.importorskip("pyarrow")
+    numbers = pa.array([2**60 + 1, 2**60 + 2, None])
+    table = pa.table({"graph": ["a"] * 3, "source": [1, 2, 3], "target": [2, 3, 4], "n": numbers})
+    [graph] = read_tables(table)
+    assert [data.get("n") for *_, data in graph.edges(data=True)] == [2**60 + 1, 2**60 + 2, None]
+
+
+# -- logs and traces -------------------------------------------------------------------------------
+
+
+def folder(tmp_path, **texts):
+    for name, text in texts.items():
+        (tmp_path / name.replace("__", ".")).write_text(text)
+    return find_files([tmp_path])
+
+
+def test_times_with_and_without_a_zone_are_refused(tmp_path):
+    rows = "c,a,2026-01-01 10:00:00\nc,b,2026-01-01T12:00:00+02:00\n"
+    files = folder(tmp_path, log__csv=f"case,activity,time\n{rows}")
+    with pytest.warns(UserWarning, match="event log"):
+        refused("row 3: .* has a time zone, and .* has none", lambda: list(iter_graphs(files)))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ("01-02-2026", "01-03-2026", "'01-02-2026 10:00' under 'time' is read as day and month"),
+        ("01/02/2026", "01/03/2026", "'01/02/2026 10:00' under 'time' is read as month and day"),
+        ("2026/01/02", "2026/01/03", None),
+        ("2026-01-02", "2026-01-03", None),
+    ],
+)
+def test_days_and_months_that_may_be_either_are_said(tmp_path, first, second, message, recwarn):
+    text = f"case,activity,time\nc,a,{first} 10:00\nc,b,{second} 10:00\n"
+    list(iter_graphs(folder(tmp_path, log__csv=text)))
+    said = [str(x.message) for x in recwarn if "is read as" in str(x.message)]
+    assert any(message in x for x in said) if message else len(said) == 1  # that it is a log
+
+
+def test_a_case_in_two_files_is_said(tmp_path):
+    rows = "case,activity,time\nc1,a,2026-0{0}-01\nc{0},b,2026-0{0}-02\n"
+    files = folder(tmp_path, jan__csv=rows.format(1), feb__csv=rows.format(2))
+    with pytest.warns(UserWarning, match="event log") as caught:
+        list(iter_graphs(files))
+    [said] = [str(x.message) for x in caught if "cases are in two event logs" in str(x.message)]
+    assert "'c1' in" in said
+    assert "'c2'" not in said
+
+
+def test_texts_of_xes_are_texts(tmp_path):
+    def event(room):
+        return (
+            '<event><string key="concept:name" value="a"/>'
+            f'<date key="time:timestamp" value="2026-01-01"/>{room}</event>'
+        )
+
+    events = "".join(
+        event(f'<string key="room" value="{x}"/><int key="n" value="7"/>') for x in ("1e3", "1000")
+    )
+    trace = f'<trace><string key="concept:name" value="c"/>{events}</trace>'
+    [(_, graph)] = iter_graphs(folder(tmp_path, l__xes=f"<log>{trace}</log>"), "all")
+    assert [data["room"] for data in graph.nodes.values()] == ["1e3", "1000"]
+    assert [data["n"] for data in graph.nodes.values()] == [7, 7]
+
+
+def test_a_column_called_label_is_the_target_of_a_log(tmp_path):
+    rows = "c1,a,2026-01-01,normal\nc1,b,2026-01-02,normal\nc2,a,2026-01-01,anomaly\n"
+    text = f"case,activity,timestamp,label\n{rows}"
+    with pytest.warns(UserWarning, match="event log|may be the target: 'label'"):
+        graphs = dict(iter_graphs(folder(tmp_path, log__csv=text)))
+    assert [data["label"] for data in next(iter(graphs.values())).nodes.values()] == ["a", "b"]
+    with pytest.warns(UserWarning, match="may be the target: 'label'"):
+        [first, _] = read_log(pd.read_csv(tmp_path / "log.csv"))
+    assert list(first.nodes(data="label")) == [("a", "a"), ("b", "b")]
+
+
+def test_a_log_in_a_table():
+    times = pd.date_range("2026-01-01", periods=4, freq="6h")
+    log = pd.DataFrame({"case:concept:name": [2, 1, 1, 2], "concept:name": list("abab")})
+    log = log.assign(**{"time:timestamp": times, "cost": [1, 2, 3, 4], "case:kind": list("xyyx")})
+    second, first = read_log(log)
+    assert first.graph == {"name": "1", "case:kind": "y"}
+    assert list(second.edges(data="hours")) == [("a", "b", 18.0)]
+    assert list(second.nodes(data="cost")) == [("a", 1), ("b", 4)]
+    refused("no column 'who'", read_log, log, resource="who")
+    refused("no column 'case:concept:name'.*case=", read_log, log[["concept:name"]])
+    refused("event 1 has no 'concept:name'", read_log, log.replace("b", None))
+
+
+def span(i, parent, kind, status):
+    found = {"traceId": "t", "spanId": str(i), "name": "get", "kind": kind}
+    found |= {"parentSpanId": parent, "startTimeUnixNano": "0", "endTimeUnixNano": "2000000"}
+    return found | {"status": {"code": status}}
+
+
+def otlp(kind, status):
+    spans = [span(1, "", kind, status), span(2, "1", kind, status)]
+    service = {"attributes": [{"key": "service.name", "value": {"stringValue": "web"}}]}
+    return [{"resource": service, "scopeSpans": [{"spans": spans}]}]
+
+
+ZIPKIN = [
+    {"traceId": "t", "id": str(i), "name": "get", "timestamp": 1, "duration": 2000}
+    | {"kind": "SERVER", "tags": {"error": ""}, "localEndpoint": {"serviceName": "web"}}
+    | ({"parentId": "1"} if i == 2 else {})
+    for i in (1, 2)
+]
+JAEGER_SPANS = [
+    {"traceID": "t", "spanID": str(i), "operationName": "get", "startTime": 1, "duration": 2000}
+    | {"processID": "p", "references": [{"refType": "CHILD_OF", "spanID": "1"}] * (i == 2)}
+    | {"tags": [{"key": "span.kind", "value": "server"}, {"key": "error", "value": True}]}
+    for i in (1, 2)
+]
+EXPORTS = {
+    "OTLP": {"resourceSpans": otlp(2, 2)},
+    "OTLP with names": {"resourceSpans": otlp("SPAN_KIND_SERVER", "STATUS_CODE_ERROR")},
+    "Tempo": {"batches": otlp(2, 2)},
+    "Zipkin": ZIPKIN,
+    "Jaeger": {"data": [{"spans": JAEGER_SPANS, "processes": {"p": {"serviceName": "web"}}}]},
+}
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_spans_of_every_program_are_the_same(tmp_path, export):
+    [(_, graph)] = iter_graphs(folder(tmp_path, t__json=json.dumps(EXPORTS[export])))
+    expected = {"label": "web get", "kind": "server", "status": "error", "ms": 2.0}
+    assert list(graph.nodes.values()) == [expected, expected]
+    assert list(graph.edges) == [("1", "2")]
+
+
+# -- molecules -------------------------------------------------------------------------------------
+
+
+def test_molecules_that_were_not_sanitized_are_the_same():
+    Chem = pytest.importorskip("rdkit.Chem")
+    smiles = "C1=CC=CC=C1CO"
+    clean, raw = (Chem.MolFromSmiles(smiles, sanitize=x) for x in (True, False))
+    one, other = (read_graphs([mol], schema="molecule") for mol in (clean, raw))
+    assert other.label_names == one.label_names
+    np.testing.assert_array_equal(other.labels, one.labels)
+    assert not raw.GetAtomWithIdx(0).GetIsAromatic()  # it is as it was
+    broken = Chem.MolFromSmiles("C(C)(C)(C)(C)C", sanitize=False)
+    warned("cannot be sanitized", read_graphs, [broken], schema="molecule")
+
+
+def test_names_of_molecules_in_windows_1252(tmp_path):
+    pytest.importorskip("rdkit")
+    (tmp_path / "a.smi").write_bytes("CCO S\xe4ure\nCCC b\n".encode("cp1252"))
+    found = warned("not in UTF-8", lambda: dict(iter_graphs(find_files([tmp_path]), "molecule")))
+    assert [graph.graph["name"] for graph in found.values()] == ["S\xe4ure", "b"]
+
+
+def test_made_up_names_avoid_given_ones(tmp_path):
+    pytest.importorskip("rdkit")
+    (tmp_path / "a.smi").write_text("CCO 1\nCCC x\nCCN 2\nCCCC 2\nCCCO\n")
+    with pytest.warns(UserWarning, match="several molecules are called '2'"):
+        names = [name.rpartition("/")[2] for name, _ in iter_graphs(find_files([tmp_path]))]
+    assert names == ["a.smi#1", "a.smi#x", "a.smi#record 2", "a.smi#3", "a.smi#4"]
+
+
+# -- messages --------------------------------------------------------------------------------------
+
+
+def test_an_error_tells_graphs_of_one_name_apart():
+    graphs = [with_data(nx.path_graph(3), {"label": "aaa"}) for _ in range(4)]
+    for graph in graphs:
+        graph.graph["name"] = "net"
+    graphs[2].add_node("new")
+    with pytest.raises(GraphError, match="net#2, node 'new'"):
+        read_graphs(graphs)
+
+
+def test_matrices_by_keys_are_matrices():
+    A = nx.to_scipy_sparse_array(nx.path_graph(3)).todok()
+    assert read_graphs([A]).n_edges_per_graph.tolist() == [2]
+
+
+def test_verdicts_of_0_and_1_are_refused():
+    graphs = [nx.cycle_graph(n) for n in range(5, 20)]
+    labels = [0] * 14 + [1]
+    refused("verdicts are 0 and 1 only", GraphKDEDetector().fit, graphs, verdicts=labels)
+    refused("verdicts are 0 and 1 only", GraphKDEDetector().fit, graphs, verdicts=np.array(labels))
+    GraphKDEDetector().fit(graphs, verdicts=["normal"] + [""] * 14)
+    GraphKDEDetector().fit(graphs, verdicts=[1] * 15)
+
+
+# -- numbers called x ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("schema", [None, "all", GraphSchema(node_numbers="x")])
+def test_numbers_called_x_count_unless_they_are_coordinates(schema):
+    rng = np.random.default_rng(0)
+
+    def graph(slow=False):
+        found = nx.gnp_random_graph(10, 0.3, seed=int(rng.integers(1e6)))
+        numbers = rng.normal(size=10)
+        numbers[0] = 30.0 if slow else numbers[0]
+        return with_data(found, {"x": numbers.tolist()})
+
+    detector = GraphKDEDetector(schema=schema).fit([graph() for _ in range(60)])
+    assert "numbers" in detector.model_.view_names
+    assert detector.predict([graph(slow=True) for _ in range(3)]).tolist() == [-1] * 3
+
+
+def test_a_category_within_a_vector_is_said():
+    rng = np.random.default_rng(0)
+    kinds = np.eye(3)[rng.integers(3, size=6)]
+    numbers = rng.normal(size=(6, 1))
+    graph = {"edges": [(0, 1), (1, 2)], "num_nodes": 6, "x": np.hstack([kinds, numbers])}
+    message = "'x' has a category in its columns 0 to 2, .* kind = x\\[:, 0:3\\]"
+    warned(message, read_graphs, [graph])
+    read_graphs([graph | {"x": np.hstack([kinds[:, :2], numbers])}])  # of which some have none
