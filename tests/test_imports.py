@@ -148,3 +148,23 @@ def test_no_test_imports_from_a_module_of_tests():
             if isinstance(node, ast.ImportFrom) and re.match(r"tests\.(.*\.)?test_", node.module):
                 wrong.append(f"{path.name} imports {node.module}")
     assert wrong == []
+
+
+#: How many names of the core the outer zones know: this only shrinks.
+KNOWN_NAMES = {"explanation": 39, "page": 7, "cli": 11}
+
+
+def test_outer_zones_know_few_names_of_the_core():
+    """And none that begins with an underscore."""
+    found = {zone: set() for zone in KNOWN_NAMES}
+    for module, path in MODULES.items():
+        zone = ZONE_OF.get(top_of(module))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or "skgraphkde.core" not in node.module:
+                continue
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            if zone != "core":
+                assert not any(alias.name.startswith("_") for alias in node.names), module
+            if zone in found:
+                found[zone] |= names
+    assert {zone: len(names) for zone, names in found.items()} == KNOWN_NAMES

@@ -341,7 +341,9 @@ def explain(
         - strength : see above;
         - part : "node", "edge" or "graph", which it is about;
         - value, low, high : the number that it states, and the range of nine in ten known ones;
-          missing where it states none;
+          missing where it states none. Of the size "edges" these are edges per node, of a "feature"
+          the mean or the share over the graph, and "rounds" are the edges beyond those needed to
+          connect the nodes;
         - n_known : the known graphs that have it, for "new" (0), "rare" and "missing"; else the
           known numbers that were compared; -1 if none;
         - nodes : positions of the nodes that it concerns most, five at most, from 0 on;

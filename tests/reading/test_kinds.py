@@ -416,3 +416,86 @@ def test_a_category_within_a_vector_is_said():
     message = "'x' has a category in its columns 0 to 2, .* kind = x\\[:, 0:3\\]"
     warned(message, read_graphs, [graph])
     read_graphs([graph | {"x": np.hstack([kinds[:, :2], numbers])}])  # of which some have none
+
+
+# -- everyday files --------------------------------------------------------------------------------
+
+
+def one_graph(tmp_path, name, text, schema="all"):
+    (tmp_path / name).write_text(text)
+    [(_, graph)] = iter_graphs(find_files([tmp_path / name]), schema)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        ("1,2\n2,3\n", [("1", "2", None), ("2", "3", None)]),
+        ("a7,b7,0.5\nb7,c7,1\n", [("a7", "b7", 0.5), ("b7", "c7", 1)]),
+        ("1\t2\n# a comment\n2\t3\n", [("1", "2", None), ("2", "3", None)]),
+    ],
+)
+def test_edge_lists_without_names(tmp_path, text, edges):
+    graph = warned("without a row of names", one_graph, tmp_path, "a.csv", text)
+    assert list(graph.edges(data="weight")) == edges
+    assert not graph.is_directed()
+
+
+@pytest.mark.parametrize(
+    "text", ["src,dst,bytes\na,b,7\n", ":START_ID,:END_ID,bytes\na,b,7\n", "from,to,bytes\na,b,7\n"]
+)
+def test_ends_by_other_names_are_a_direction(tmp_path, text):
+    graph = one_graph(tmp_path, "a.csv", text)
+    assert graph.is_directed()
+    assert list(graph.edges(data="bytes")) == [("a", "b", 7)]
+
+
+def test_an_export_of_neo4j_has_nodes_and_edges_in_one_table(tmp_path):
+    rows = "_id,_labels,age,_start,_end,_type\n5,:A,30,,,\n6,:B,31,,,\n,,,5,6,KNOWS\n"
+    graph = one_graph(tmp_path, "a.csv", rows)
+    assert dict(graph.nodes) == {
+        "5": {"_labels": ":A", "age": 30},
+        "6": {"_labels": ":B", "age": 31},
+    }
+    assert list(graph.edges(data="_type")) == [("5", "6", "KNOWS")]
+
+
+@pytest.mark.parametrize("has_names", [True, False])
+@pytest.mark.parametrize("is_directed", [True, False])
+def test_square_tables_are_matrices(tmp_path, has_names, is_directed):
+    A = np.triu(np.arange(16.0).reshape(4, 4), 1)
+    A += A.T * (1 - 0.5 * is_directed)
+    table = pd.DataFrame(A, index=list("abcd"), columns=list("abcd"))
+    text = table.to_csv(index=has_names)
+    graph = warned("square table", one_graph, tmp_path, "a.csv", text)
+    assert graph.is_directed() == is_directed
+    np.testing.assert_array_equal(nx.to_numpy_array(graph, nodelist=list("abcd")), A)
+
+
+def test_a_short_edge_list_is_no_matrix(tmp_path):
+    text = "source,target,weight\n1,2,3\n2,3,4\n3,1,5\n"
+    assert one_graph(tmp_path, "a.csv", text).edges["1", "2"] == {"weight": 3}
+
+
+def test_graphml_of_programs_without_types(tmp_path):
+    """All are texts, and typed as the cells of a table: numbers are numbers, and 007 is none."""
+    graph = with_data(nx.path_graph(2), {"code": "007", "ms": "1.5", "label": "7"}, {"w": "12"})
+    nx.write_graphml(graph, tmp_path / "a.graphml")
+    [(_, found)] = iter_graphs(find_files([tmp_path]), "all")
+    assert found.nodes["0"] == {"code": "007", "ms": 1.5, "label": 7}
+    assert list(found.edges(data="w")) == [("0", "1", 12)]
+    nx.set_node_attributes(graph, 1, "n")  # with a type, which says that the others are texts
+    nx.write_graphml(graph, tmp_path / "a.graphml")
+    [(_, found)] = iter_graphs(find_files([tmp_path]), "all")
+    assert found.nodes["0"] == {"code": "007", "ms": "1.5", "label": "7", "n": 1}
+
+
+def test_numbers_that_count_the_nodes_of_each_graph_are_left_out():
+    rng = np.random.default_rng(0)
+    graphs = []
+    for n in range(8, 20):
+        data = {"nr": list(range(1, n + 1)), "load": rng.random(n).tolist()}
+        graphs.append(with_data(nx.cycle_graph(n), data))
+    with pytest.warns(IgnoredWarning, match="'nr' .a running number"):
+        detector = GraphKDEDetector(schema="all").fit(graphs)
+    assert detector.schema_.names("node_numbers") == ("load",)

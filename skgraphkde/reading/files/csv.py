@@ -128,8 +128,10 @@ def _with_names(cells: Cells) -> Cells:
     """The cells of an edge list without a row of names, which get them."""
     names = list(cells)
     columns = list(cells.values())
-    are_ids = len(names) in (2, 3) and not any(map(WORDS.fullmatch, names[:2]))
-    if not are_ids or (len(names) == 3 and not NUMBER.fullmatch(names[2])):
+    if len(names) not in (2, 3) or (len(names) == 3 and not NUMBER.fullmatch(names[2])):
+        return cells
+    recur = not {*names[:2]}.isdisjoint({*columns[0], *columns[1]})
+    if not recur and any(map(WORDS.fullmatch, names[:2])):
         return cells
     with_weights = ", with weights" if len(names) == 3 else ""
     warn(  # the same text for all files of a folder
@@ -144,7 +146,9 @@ def _is_matrix(cells: Cells) -> bool:
     """True for a square table of numbers, which may have the names of its columns in its rows."""
     columns = list(cells.values())
     n = len(columns[0])
-    numbers = columns[len(columns) - n :] if n > 1 else []
+    if n < 2:
+        return False
+    numbers = columns[len(columns) - n :]
     are_square = len(columns) in (n, n + 1) and all(
         NUMBER.fullmatch(text) for column in numbers for text in column
     )

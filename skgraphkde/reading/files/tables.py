@@ -242,7 +242,8 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
     table: Cells = {}
     for k in range(max(map(len, rows))):
         name, *cells = [row[k].strip() if k < len(row) else "" for row in rows if row]
-        is_index = k == 0 and name in ("", "Unnamed: 0") and all(map(str.isdigit, cells))
+        counts = all(map(str.isdigit, cells)) or cells == [x.strip() for x in rows[0][1:]]
+        is_index = k == 0 and name in ("", "Unnamed: 0") and counts
         if (is_index and len(set(cells)) == len(cells)) or not (name or any(cells)):
             continue
         if not name:
@@ -287,7 +288,8 @@ def _separator(text: str) -> str:
     for mark in SEPARATORS:
         rows = islice(csv.reader(io.StringIO(text, newline=""), delimiter=mark), 100)
         with suppress(csv.Error):  # of a long line that is one cell, if this is not its separator
-            n_cells[mark] = min((len(row) for row in rows if row), default=0)
+            no_comments = (row for row in rows if row and not row[0].startswith("#"))
+            n_cells[mark] = min(map(len, no_comments), default=0)
     best = max(SEPARATORS[:-1], key=lambda mark: n_cells[mark])
     return max(best, " ", key=lambda mark: n_cells[mark]) if n_cells[best] < 2 else best
 
