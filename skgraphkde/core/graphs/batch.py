@@ -113,8 +113,8 @@ class GraphBatch:
     directed : bool
         True if arcs have a direction.
     labels, label_names, attributes : ndarray, tuple, ndarray
-        The categories and numbers of nodes; with the prefix ``edge_`` those of arcs, with ``graph_``
-        those of graphs. None, () and None, if there are none.
+        The categories and numbers of nodes; with the prefix ``edge_`` of arcs, with ``graph_``
+        of graphs. None, () and None, if there are none.
 
     Examples
     --------
