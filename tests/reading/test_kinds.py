@@ -109,6 +109,20 @@ def test_data_of_nodes_or_edges_are_read_as_of_nodes_and_said():
     assert read_graphs(graphs, schema=schema).schema.edge_numbers == (("load", 1),)
 
 
+def test_vectors_of_several_widths_are_a_block_for_each_type():
+    torch = pytest.importorskip("torch")
+    geometric = pytest.importorskip("torch_geometric.data")
+    graph = geometric.HeteroData()
+    graph["user"].x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    graph["item"].x = torch.tensor([[5.0]])
+    graph["user", "buys", "item"].edge_index = torch.tensor([[0, 1], [0, 0]])
+    batch = read_graphs([graph], schema="all")
+    assert batch.schema.node_numbers == (("x", 3),)
+    kinds = np.array(batch.label_names, dtype=object)[batch.labels]
+    assert batch.attributes[kinds == "item"].tolist() == [[5, 0, 0]]
+    assert batch.attributes[kinds == "user"].tolist() == [[0, 1, 2], [0, 3, 4]]
+
+
 def test_keys_of_parallel_edges_are_categories():
     graph = nx.MultiDiGraph([(0, 1, "calls"), (0, 1, "reads"), (1, 2, "calls")])
     batch = read_graphs([graph], schema="all")

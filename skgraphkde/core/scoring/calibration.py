@@ -282,9 +282,18 @@ def conformal_p_values(scores: np.ndarray, calibration: np.ndarray) -> np.ndarra
     Returns
     -------
     ndarray of shape (n_graphs,)
-        In [1 / (n + 1), 1].
+        In [1 / (n + 1), 1]; NaN for a score that is NaN.
+
+    Raises
+    ------
+    ValueError
+        If a calibration score is NaN.
     """
-    return ordered_p_values(scores, np.sort(calibration))
+    scores = np.asarray(scores)
+    ordered = np.sort(calibration)
+    if np.isnan(ordered).any():
+        raise ValueError("a calibration score is NaN: leave its graph out")
+    return np.where(np.isnan(scores), np.nan, ordered_p_values(scores, ordered))
 
 
 def ordered_p_values(scores: np.ndarray, ordered: np.ndarray) -> np.ndarray:

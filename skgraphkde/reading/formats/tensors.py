@@ -285,8 +285,34 @@ def _joined_columns(types: list[OfType], type_name: str) -> dict[str, list]:
     """The data of all types, end to end, None where a type has no such, and the types."""
     columns: dict[str, list] = {type_name: []}
     for name in dict.fromkeys(name for *_, data in types for name in data):
+        blocks = _blocks({kind: plain(data[name]) for kind, _, data in types if name in data})
         columns[name] = []
-        for _, n, data in types:
-            columns[name] += list(plain(data[name])) if name in data else [None] * n
+        for kind, n, _ in types:
+            columns[name] += list(blocks[kind]) if kind in blocks else [None] * n
     columns[type_name] = [kind for kind, n, _ in types for _ in range(n)]
     return columns
+
+
+def _blocks(of_types: dict[str, Any]) -> dict[str, Any]:
+    """The values of each type; vectors of several widths are a block each, and 0 in the others'.
+
+    Parameters
+    ----------
+    of_types : dict of str
+        One value for each node, or edge, of a type.
+    """
+    widths = {}
+    for kind in sorted(of_types):
+        values = of_types[kind]
+        if not isinstance(values, np.ndarray) or values.ndim != 2:
+            return of_types
+        widths[kind] = values.shape[1]
+    if len(set(widths.values())) < 2:
+        return of_types
+    first = dict(zip(widths, offsets([*widths.values()])[:-1].tolist(), strict=True))
+    found = {}
+    for kind, values in of_types.items():
+        rows = np.zeros((len(values), sum(widths.values())), dtype=values.dtype)
+        rows[:, first[kind] : first[kind] + widths[kind]] = values
+        found[kind] = rows
+    return found

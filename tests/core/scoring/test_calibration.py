@@ -105,3 +105,10 @@ def test_too_few_scores_to_select_anything_are_said():
         detector.select(random_graphs(3, seed=1, labels=""), alpha=0.03)
     with pytest.warns(UserWarning, match="24 training graphs cannot place a threshold"):
         GraphKDEDetector(contamination=0.03).fit(random_graphs(24, labels=""))
+
+
+def test_a_score_that_is_nan_has_no_p_value():
+    p_values = conformal_p_values(np.array([np.nan, 2.0]), np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(p_values, [np.nan, 0.75])
+    with pytest.raises(ValueError, match="calibration score is NaN"):
+        conformal_p_values(np.array([2.0]), np.array([np.nan, 1.0]))
