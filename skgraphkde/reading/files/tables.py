@@ -146,7 +146,9 @@ def _table(path: AnyPath, options: Mapping[str, str]) -> Any:
         return read_cells(path, options)
     try:
         from pyarrow.parquet import read_table
-
+    except ImportError as error:
+        raise ImportError(f"{path} is read by pyarrow: pip install pyarrow") from error
+    try:
         return with_whole_numbers(read_table(io.BytesIO(read_content(path))))
     except (OSError, ValueError) as error:  # of pyarrow, which does not know the path
         raise ValueError(
