@@ -348,7 +348,32 @@ def test_spans_of_every_program_are_the_same(tmp_path, export):
     assert list(graph.edges) == [("1", "2")]
 
 
+def test_integers_of_spans_are_numbers_however_they_are_written(tmp_path):
+    export = {"resourceSpans": otlp(2, 2)}
+    first, second = export["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    first["attributes"] = [{"key": "code", "value": {"intValue": "200"}}]
+    second["attributes"] = [{"key": "code", "value": {"intValue": 200}}]
+    schema = GraphSchema(node_numbers="code")
+    [(_, graph)] = iter_graphs(folder(tmp_path, t__json=json.dumps(export)), schema)
+    assert [code for _, code in graph.nodes(data="code")] == [200, 200]
+
+
 # -- molecules -------------------------------------------------------------------------------------
+
+
+def test_fields_of_sdf_are_typed_as_cells_of_tables(tmp_path):
+    Chem = pytest.importorskip("rdkit.Chem")
+    block = Chem.MolToMolBlock(Chem.MolFromSmiles("CCO"))
+    rows = [("007", "1.5", "A1"), ("012", "2", "1E5")]
+    text = ""
+    for code, ic50, well in rows:
+        fields = {"code": code, "ic50": ic50, "well": well}
+        said = "".join(f">  <{name}>\n{value}\n\n" for name, value in fields.items())
+        text += f"{block}{said}$$$$\n"
+    graphs = [graph.graph for _, graph in iter_graphs(folder(tmp_path, a__sdf=text), "molecule")]
+    assert [x["code"] for x in graphs] == ["007", "012"]
+    assert [x["ic50"] for x in graphs] == [1.5, 2]
+    assert [x["well"] for x in graphs] == ["A1", "1E5"]
 
 
 def test_molecules_that_were_not_sanitized_are_the_same():

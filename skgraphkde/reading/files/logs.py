@@ -439,4 +439,10 @@ def _name_of_enum(names: Mapping[int, str], value: Any) -> str:
 
 def _attributes(record: dict[str, Any]) -> dict[str, Any]:
     """The attributes of a span or a resource, each of which has its value under its type."""
-    return {x["key"]: next(iter(x["value"].values()), None) for x in record.get("attributes", ())}
+    found = {}
+    for x in record.get("attributes", ()):
+        kind, value = next(iter(x["value"].items()), ("", None))
+        # JSON writes integers of 64 bits as texts.
+        is_whole = kind == "intValue" and value is not None
+        found[x["key"]] = int(str(value)) if is_whole else value
+    return found

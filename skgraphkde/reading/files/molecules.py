@@ -189,14 +189,14 @@ def _molecules(smiles: Sequence[str]) -> Iterator[Mol]:
             yield chem.MolFromSmiles(text)  # without atoms for ""
 
 
-def read_sdf(path: AnyPath, _: Any) -> Graphs:
-    """The molecules of an SDF file, with their names and fields.
+def read_sdf(path: AnyPath, schema: GraphSchema) -> Graphs:
+    """The molecules of an SDF file, with their names and fields, typed as cells of tables are.
 
     Parameters
     ----------
     path : Path or zipfile.Path
-    _ : GraphSchema
-        What is read, which this format does not need.
+    schema : GraphSchema
+        The names of what is read.
     """
     with _rdkit() as chem:
         text = decode_text(path, read_content(path))
@@ -205,7 +205,16 @@ def read_sdf(path: AnyPath, _: Any) -> Graphs:
     if not molecules:
         raise ValueError("it contains no molecule")
     names = ["" if mol is None else mol.GetProp("_Name") for mol in molecules]
-    return _graphs(molecules, names, ["the record"] * len(names), [{}] * len(names))
+    fields = [{} if mol is None else _fields_of(mol) for mol in molecules]
+    of_any = dict.fromkeys(name for own in fields for name in own)
+    cells = {name: [own.get(name, "") for own in fields] for name in of_any}
+    rows = list(records(path, cells, schema, "graph", len(molecules)))
+    return _graphs(molecules, names, ["the record"] * len(names), rows)
+
+
+def _fields_of(mol: Mol) -> dict[str, str]:
+    """The fields of a molecule as the texts that they are in an SDF file."""
+    return {name: mol.GetProp(name).strip() for name in mol.GetPropNames()}
 
 
 def _graphs(
