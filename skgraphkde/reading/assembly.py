@@ -651,7 +651,9 @@ def _warn_of_one_hot(part: str, name: str, rows: np.ndarray) -> None:
         return
     borders = np.flatnonzero(np.diff(np.r_[False, is_binary, False].astype(int)))
     for first, end in borders.reshape(-1, 2).tolist():
-        if end - first > 1 and (rows[:, first:end].sum(axis=1) == 1).all():
+        block = rows[:, first:end]
+        varies = len(np.unique(block, axis=0)) > 1
+        if end - first > 1 and varies and (block.sum(axis=1) == 1).all():
             warn(
                 f"the {part} attribute {name!r} has a category in its columns {first} to "
                 f"{end - 1}, of which one is 1: it is found more often as one, "

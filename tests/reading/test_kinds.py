@@ -109,6 +109,13 @@ def test_data_of_nodes_or_edges_are_read_as_of_nodes_and_said():
     assert read_graphs(graphs, schema=schema).schema.edge_numbers == (("load", 1),)
 
 
+def test_tensors_that_fit_nothing_else_are_of_the_graph():
+    graphs = [ring(n, spectrum=np.arange(7.0)) for n in (5, 6)]
+    assert read_graphs(graphs, schema="all").schema.graph_numbers == (("spectrum", 7),)
+    uneven = [ring(n, spectrum=np.arange(n + 9.0)) for n in (5, 6)]
+    assert [x.why for x in read_graphs(uneven, schema="all").schema.ignored] == ["nested"]
+
+
 def test_vectors_of_several_widths_are_a_block_for_each_type():
     torch = pytest.importorskip("torch")
     geometric = pytest.importorskip("torch_geometric.data")

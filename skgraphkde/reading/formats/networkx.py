@@ -35,10 +35,10 @@ def read_networkx(index: int | str, graph: nx.Graph, schema: GraphSchema) -> Gra
             "or name such edges before the graph is built",
         )
     number = {name: k for k, name in enumerate(names)}
-    # As a list, since len() of edges would walk all of them once more.
-    edges = list(
-        iter(graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True))
-    )
+    triples = graph.edges(data=True)
+    if graph.is_multigraph():
+        triples = graph.edges(keys=True, data=True)
+    edges = list(iter(triples))  # whose len() would walk all of them once more
     ends = chain.from_iterable((edge[0], edge[1]) for edge in edges)
     pairs = np.fromiter(map(number.__getitem__, ends), np.int64, 2 * len(edges)).reshape(-1, 2)
     return Graph(

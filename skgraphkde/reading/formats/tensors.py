@@ -140,7 +140,7 @@ def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
         is_named = name in {*of_nodes, *of_edges, *of_graph}
         if not is_named and is_of_edges and "edge" in parts:
             parts = ["edge"]
-        fits[name] = x, tuple(parts)
+        fits[name] = x, tuple(parts or ["graph"])  # as many as of nothing else
     return Graph(index, range(n_nodes), pairs, "both", guessed=fits)
 
 
