@@ -78,5 +78,5 @@ def _facts_of_edges(graph: GraphBatch, table: Table, counts: CategoryCounts) -> 
 
 def _facts_by_color(graph: GraphBatch, table: Table, counts: CategoryCounts) -> list[Fact]:
     """The fact about each part of a table, by its color."""
-    [keys] = [keys for other, keys, _ in counts.parts(graph) if other.name == table.name]
+    keys, _ = counts.colors(graph, table)
     return [(table.role, table.categories, key) for key in keys.tolist()]

@@ -497,8 +497,7 @@ class Profiles:
     def _parts(self, i: int, table: Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The colors of a graph's parts of a table, its reference, and a mask: edges once."""
         graph = self.graphs[i]
-        parts = self.properties.counts.parts(graph)
-        keys = next(keys for other, keys, _ in parts if other.name == table.name)
+        keys, _ = self.properties.counts.colors(graph, table)
         once = np.ones(len(keys), dtype=bool)
         if table.part == "edge" and not graph.directed:
             once = graph.source_of_arc < graph.adjacency.indices

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -296,7 +297,7 @@ class PageModel:
             return f"{text}, and a selection has at least {fewest}, or none."
         return f"{text}."
 
-    @property
+    @cached_property
     def views(self) -> list[tuple[str, str, float]]:
         """The name of each view, what it looks at, and its weight."""
         if not isinstance(self.detector, GraphKDEDetector):

@@ -6,7 +6,7 @@ next one, with the hours between them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import networkx as nx
@@ -109,16 +109,12 @@ def read_log(
 
 def _columns_of_log(table: Any, given: Mapping[str, str | None]) -> dict[str, str]:
     """The columns of a log, by the keys of `LOG_COLUMNS`."""
-    usual = {str(name).lower().replace("_", " "): name for name in table.columns}
-    columns = {}
-    for what, names in LOG_COLUMNS.items():
-        name = given[what]
-        if name is not None and name not in table.columns:
+    named = {what: name for what, name in given.items() if name is not None}
+    for name in named.values():
+        if name not in table.columns:
             there = closest_names(name, map(str, table.columns))
             raise ValueError(f"the event log has no column {name!r}: it has {there}")
-        name = name or next((usual[x] for x in names if x in usual), None)
-        if name is not None:
-            columns[what] = name
+    columns = find_columns(table.columns, named)
     for what in ("case", "activity"):
         if what not in columns:
             there = listed(list(map(str, table.columns)), 10)
@@ -127,6 +123,26 @@ def _columns_of_log(table: Any, given: Mapping[str, str | None]) -> dict[str, st
                 f"one that is meant, {what}=..."
             )
     return columns
+
+
+def find_columns(names: Iterable[Any], given: Mapping[str, str]) -> dict[str, Any]:
+    """The columns of a table that are those of a log, by the keys of `LOG_COLUMNS`.
+
+    Parameters
+    ----------
+    names : iterable
+        Of all columns.
+    given : mapping of str
+        The names that the user gave, by the same keys; others are found by their usual names.
+    """
+    every = list(names)
+    usual = {str(name).lower().replace("_", " "): name for name in every}
+    found = {}
+    for what, usual_names in LOG_COLUMNS.items():
+        name = given.get(what, next((usual[x] for x in usual_names if x in usual), None))
+        if name in every:
+            found[what] = name
+    return found
 
 
 def without_targets(

@@ -141,16 +141,16 @@ def read_graphs(
         if are_batches:
             batches += [select_columns(batch, schema) for _, batch in group]
         else:
-            read = _with_positions([_read(i, x, schema) for i, x in group])
+            read = _with_positions({i: _read(i, x, schema) for i, x in group})
             batches.append(assemble(settle_guesses(read, schema), schema, known))
     return batches[0] if len(batches) == 1 else GraphBatch.concatenate(batches)
 
 
-def _with_positions(graphs: list[Graph]) -> list[Graph]:
-    """The graphs, of which those with equal names are called by their positions, too."""
-    counts = Counter(graph.name for graph in graphs)
+def _with_positions(graphs: dict[int, Graph]) -> list[Graph]:
+    """The graphs by their positions; those with equal names are called by these, too."""
+    counts = Counter(graph.name for graph in graphs.values())
     found = []
-    for position, graph in enumerate(graphs):
+    for position, graph in graphs.items():
         if graph.name and counts[graph.name] > 1:
             graph = replace(graph, index=f"{graph.name}#{position}")
         found.append(graph)

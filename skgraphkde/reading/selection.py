@@ -55,7 +55,7 @@ CLOCKS = {"time", "timestamp", "date", "datetime", "ts", "nano", "at"}
 LEAST_TIME = 1e8
 FEWEST_TIMES = 2
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:.*)?")
-TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:.*)?|\d{1,2}([./])\d{1,2}\2(\d{4}|\d\d)([ ,].*)?")
+TIME = re.compile(ISO_TIME.pattern + r"|\d{1,2}([./])\d{1,2}\2(\d{4}|\d\d)([ ,].*)?")
 # Numbers that are text for their decimal comma, blanks, or signs of currencies and units.
 MARKED = re.compile(
     r"\D{0,4}\d[\d.' \u00a0\u202f]*,\d+\D{0,4}"

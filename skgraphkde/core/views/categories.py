@@ -14,7 +14,7 @@ import numpy as np
 from skgraphkde._utils import progress
 from skgraphkde.core.graphs.arrays import codes_in, sorted_labels
 from skgraphkde.core.graphs.batch import GraphBatch
-from skgraphkde.core.graphs.refinement import factorize, hash64, messages, refined
+from skgraphkde.core.graphs.refinement import Messages, factorize, hash64, messages, refined
 from skgraphkde.core.graphs.schema import PARTS
 from skgraphkde.core.points.features import values_in_use
 
@@ -416,16 +416,27 @@ class CategoryCounts:
 
     def parts(self, graphs: GraphBatch) -> Iterator[tuple[Table, np.ndarray, np.ndarray]]:
         """Generate each table, the colors of all its parts in graphs, and the graphs of these."""
-        passed = None
+        passed = None  # which tables of surroundings share
+        if self.with_role("surroundings"):
+            passed = self._messages(graphs)
         for table in self.tables.values():
-            if table.role == "surroundings" and passed is None:
-                passed = messages(graphs, self.vocabulary.edge_codes(graphs), weighted=False)
-            yield table, *self._colors(graphs, table, passed)
+            yield table, *self.colors(graphs, table, passed)
 
-    def _colors(
-        self, graphs: GraphBatch, table: Table, passed: Any
+    def _messages(self, graphs: GraphBatch) -> list[Messages]:
+        return messages(graphs, self.vocabulary.edge_codes(graphs), weighted=False)
+
+    def colors(
+        self, graphs: GraphBatch, table: Table, passed: list[Messages] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The colors of all parts of a table, and their graphs; `passed` are the messages."""
+        """The colors of all parts of one table, and the graphs of these, shape (n_parts,) each.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        table : Table
+        passed : list of Messages, default=None
+            Along what surroundings pass colors. None: it is found, if they are asked for.
+        """
         vocabulary = self.vocabulary
         if table.role == "together":
             return vocabulary.node_keys(graphs), graphs.graph_of_node
@@ -438,7 +449,7 @@ class CategoryCounts:
             return vocabulary.edge_keys(graphs, table.categories), graphs.graph_of_arc
         if table.role == "surroundings":
             nodes = vocabulary.keys_together(graphs, table.categories)
-            _, keys = refined(nodes, passed, 1)
+            _, keys = refined(nodes, passed or self._messages(graphs), 1)
             return keys, graphs.graph_of_node
         first, second = vocabulary.same_value(graphs, *table.categories)
         steps = hash64(vocabulary.value_keys(graphs, vocabulary.step))

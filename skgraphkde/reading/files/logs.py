@@ -28,7 +28,7 @@ from skgraphkde.reading.files.common import (
     read_content,
 )
 from skgraphkde.reading.files.tables import NO_OPTIONS, Cells, take_ids, typed_columns
-from skgraphkde.reading.logs import LOG_COLUMNS, graphs_of_log, without_targets
+from skgraphkde.reading.logs import LOG_COLUMNS, find_columns, graphs_of_log, without_targets
 from skgraphkde.reading.tables import graphs_of_tables
 
 DATES = (
@@ -74,12 +74,7 @@ def log_columns(path: AnyPath, cells: Cells, options: Mapping[str, str]) -> dict
     options : mapping
         As for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
     """
-    usual = {name.lower().replace("_", " "): name for name in cells}
-    columns: dict[str, str] = {}
-    for what, names in LOG_COLUMNS.items():
-        name = options.get(what, next((usual[x] for x in names if x in usual), None))
-        if name in cells:
-            columns[what] = name
+    columns = find_columns(cells, options)
     given = {what for what in LOG_COLUMNS if what in options}
     lacking = [x for x in LOG_COLUMNS if x not in columns and x in {"case", "activity", *given}]
     is_xes = columns.get("case") == LOG_COLUMNS["case"][0]

@@ -117,10 +117,8 @@ def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
         )
     pairs = _pairs(index, given.get("edge_index"))
     data = {name: x for name, x in given.items() if name not in _RESERVED and x is not None}
-    of_nodes = [*conventional_names(schema, "node"), "node_feat"]
-    of_edges = {*names_in_schema(schema, "edge"), "edge_attr", "edge_type"}
-    of_graph = names_in_schema(schema, "graph")
-    n_nodes = None if "num_nodes" in given else longest(data, of_nodes)
+    of_part = _names_by_part(schema)
+    n_nodes = None if "num_nodes" in given else longest(data, of_part["node"])
     if n_nodes is None and isinstance(graph, Mapping):
         n_nodes = int(given.get("num_nodes") or pairs.max(initial=-1) + 1)
     elif n_nodes is None:  # PyG guesses it from the largest id in an edge, and warns
@@ -129,19 +127,28 @@ def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
     fits: dict[str, tuple[Any, tuple[str, ...]]] = {}
     for name, x in data.items():
         n_values = length(plain(x))
-        parts = []
         is_of_edges = name.startswith("edge_")
-        if name in of_nodes or (n_values == n_nodes and not is_of_edges):
+        parts = []
+        if name in of_part["node"] or (n_values == n_nodes and not is_of_edges):
             parts.append("node")
-        if name in of_edges or n_values == len(pairs):
+        if name in of_part["edge"] or n_values == len(pairs):
             parts.append("edge")
-        if name in of_graph or n_values in (None, 1):
+        if name in of_part["graph"] or n_values in (None, 1):
             parts.append("graph")
-        is_named = name in {*of_nodes, *of_edges, *of_graph}
-        if not is_named and is_of_edges and "edge" in parts:
+        is_named = any(name in names for names in of_part.values())
+        if is_of_edges and not is_named and "edge" in parts:
             parts = ["edge"]
         fits[name] = x, tuple(parts or ["graph"])  # as many as of nothing else
     return Graph(index, range(n_nodes), pairs, "both", guessed=fits)
+
+
+def _names_by_part(schema: GraphSchema) -> dict[str, set[str]]:
+    """The names that say of what data are, by "node", "edge" and "graph"."""
+    return {
+        "node": {*conventional_names(schema, "node"), "node_feat"},
+        "edge": {*names_in_schema(schema, "edge"), "edge_attr", "edge_type"},
+        "graph": {*names_in_schema(schema, "graph")},
+    }
 
 
 def settle_guesses(graphs: Sequence[Graph], schema: GraphSchema) -> list[Graph]:
@@ -155,10 +162,7 @@ def settle_guesses(graphs: Sequence[Graph], schema: GraphSchema) -> list[Graph]:
     graphs : sequence of Graph
     schema : GraphSchema
     """
-    names = [{*conventional_names(schema, "node"), "node_feat"}]
-    names.append({*names_in_schema(schema, "edge"), "edge_attr", "edge_type"})
-    names.append({*names_in_schema(schema, "graph")})
-    of_part = dict(zip(PARTS, names, strict=True))
+    of_part = _names_by_part(schema)
     chosen: dict[str, tuple[str, ...]] = {}
     for name in dict.fromkeys(name for graph in graphs for name in graph.guessed):
         chosen[name] = tuple(part for part in PARTS if name in of_part[part])
