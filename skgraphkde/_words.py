@@ -252,6 +252,8 @@ def guessed(names: set[str]) -> dict[str, str]:
 WHY_IGNORED = {
     "not text": "rename it: this is no text",
     "identifier": "an identifier",
+    "free text": "free text, of which hardly any repeats: make categories of it",
+    "shape": "a shape on a map: give its length, area or place as numbers",
     "target": "it may be the target: name it to read it",
     "running number": "a running number",
     "time": "a time: make hours or days of it",

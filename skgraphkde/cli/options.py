@@ -138,11 +138,12 @@ table_options = _together(
     _log_option(
         "case",
         "GRAPHS are event logs (CSV, XES), and this is the column of the case.  [default, also of "
-        "the next three: as in XES]",
+        "the next four: as in XES]",
     ),
     _log_option("activity", "Column of the activity of an event."),
     _log_option("timestamp", "Column of the time of an event."),
     _log_option("resource", "Column of who did it."),
+    _log_option("start", "Column of when it began, if its time is that of its end."),
     click.option(
         "--spans",
         is_flag=True,
@@ -167,6 +168,14 @@ table_options = _together(
         metavar="NAME",
         help="Encoding of tables.  [default: UTF-8, or else Windows-1252]",
     ),
+)
+
+
+truth_option = click.option(
+    "--truth",
+    metavar="COLUMN",
+    help="Data of graphs, nodes or edges that say which graphs are odd: not read, but compared "
+    "with the result.",
 )
 
 
@@ -213,6 +222,7 @@ def reads_graphs(
         quiet: bool,
         output: str | None,
         spans: bool,
+        truth: str | None = None,
         **options: Any,
     ) -> None:
         outputs = [path for path in (options.get("saved"), output) if path is not None]
@@ -224,7 +234,14 @@ def reads_graphs(
                 raise click.UsageError(f"{path} is another file of this command: name a new one")
         tables, of_csv = (_taken(options, prefix) for prefix in (_TABLE, _CSV))
         files = GraphFiles(
-            graphs, tables, of_csv, outputs, spans=spans, skip_errors=skip_errors, quiet=quiet
+            graphs,
+            tables,
+            of_csv,
+            outputs,
+            truth,
+            spans=spans,
+            skip_errors=skip_errors,
+            quiet=quiet,
         )
         if "call" in options:
             called = graphs_of_column(tables.get("graph", "")) | (options["call"] or {})

@@ -20,10 +20,12 @@ from skgraphkde.cli.options import (
     schema_of,
     schema_options,
     table_options,
+    truth_option,
 )
 from skgraphkde.cli.output import TABLES, OutputFile, echo, open_output, write_model, write_table
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.score import table_of
+from skgraphkde.cli.truth import echo_truth, words_of_verdicts
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
 from skgraphkde.core.graphs.problems import MissingError
 from skgraphkde.core.graphs.schema import unread_attributes
@@ -58,6 +60,7 @@ PRINTED = 5  # anomalies, at most
 @output_option("The HTML file, or a table: .csv, .jsonl or .parquet.", *SUFFIXES, *TABLES)
 @contamination_option
 @verdicts_option
+@truth_option
 @click.option("--save", "saved", type=OutputFile(), help="A file for the model, too.")
 @click.option("--random-state", type=int, default=0, show_default=True, help="Seed.")
 @schema_options
@@ -131,8 +134,11 @@ def find(
         table["group"] = group_numbers(groups, len(known))
         table["reason"] = with_shared([x.why if x.is_anomaly else None for x in judged], groups)
         table["codes"] = [x.codes for x in judged]
+        if files.said is not None:
+            table["truth"] = words_of_verdicts(files.said)
         write_table(table, output)
     _echo_anomalies(detector, names, judged, groups, output)
+    echo_truth(files, [x.score for x in judged], detector.verdicts_)
     if saved is not None:
         write_model(detector, saved)
 
@@ -187,6 +193,7 @@ def _echo_anomalies(
     show_default=True,
     help="Bound on the expected share of normal graphs among those selected.",
 )
+@truth_option
 @detector_option
 @reads_graphs
 def report(
@@ -212,3 +219,4 @@ def report(
     n_anomalies = sum(row.judged.is_anomaly for row in page.listed)
     of_all = f"{n_anomalies} of {fitted.schema_.words.counted(len(batch), 'graph')}"
     echo(f"{of_all} stand{'s' if n_anomalies == 1 else ''} out: {output}")
+    echo_truth(files, [row.judged.score for row in page.listed])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from skgraphkde._utils import stage
 from skgraphkde.cli.output import echo, message_of
@@ -21,6 +22,7 @@ from skgraphkde.reading.files import Source, TableFiles, find_files, read_batch
 from skgraphkde.reading.files.logs import SpanFiles
 from skgraphkde.reading.files.tables import SUFFIXES
 from skgraphkde.reading.files.walk import files_of, suffix_of
+from skgraphkde.reading.truth import Truth
 
 WITH_OPTIONS = {".csv", ".tsv", ".xes"}  # suffixes of files that have options
 
@@ -38,6 +40,8 @@ class GraphFiles:
         The options of `read_batch` that the user gave.
     outputs : sequence of str, default=()
         What the command writes; no graph is among it.
+    truth : str, default=None
+        The column that says which graphs are odd.
     spans : bool
         The files are those of spans.
     skip_errors : bool
@@ -52,6 +56,7 @@ class GraphFiles:
         tables: dict[str, Any],
         options: dict[str, str],
         outputs: Sequence[str] = (),
+        truth: str | None = None,
         *,
         spans: bool,
         skip_errors: bool,
@@ -64,6 +69,8 @@ class GraphFiles:
         self.outputs = {os.path.realpath(path) for path in outputs if os.path.exists(path)}
         self.skip_errors = skip_errors
         self.quiet = quiet
+        self.truth = None if truth is None else Truth(truth)
+        self.said: np.ndarray | None = None  # by the truth, of each graph: as verdicts are
         self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
         self.notes = dict[str, None]()  # warnings of what was read
@@ -80,7 +87,10 @@ class GraphFiles:
             warnings.showwarning = note
             self.sources = self._sources()
             self._check_outputs()
-            return read_batch(self.sources, schema, self.on_error, self.options)
+            batch = read_batch(self.sources, schema, self.on_error, self.options, self.truth)
+        if self.truth is not None:
+            self.said = self.truth.verdicts(batch.names or ())
+        return batch
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """Show on stderr what begins, and on a terminal how far it is."""

@@ -17,9 +17,11 @@ from skgraphkde.cli.options import (
     output_option,
     reads_graphs,
     table_options,
+    truth_option,
 )
 from skgraphkde.cli.output import TABLES, write_table
 from skgraphkde.cli.reading import GraphFiles
+from skgraphkde.cli.truth import echo_truth, words_of_verdicts
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.calibration import discoveries
 from skgraphkde.detectors.estimator import GraphKDEDetector
@@ -49,6 +51,7 @@ from skgraphkde.explanation.results import N_REASONS, Judgement, judge
     "selected.",
 )
 @click.option("--reasons", is_flag=True, help="Add the column reason, for anomalies.")
+@truth_option
 @detector_option
 @reads_graphs
 def score(
@@ -91,7 +94,10 @@ def score(
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]
         if output is not None and not output.lower().endswith(".csv"):  # which has no lists
             table["findings"] = [[y.record() for y in x.told] * x.is_anomaly for x in judged]
+    if files.said is not None:
+        table["truth"] = words_of_verdicts(files.said)
     write_table(table, output)
+    echo_truth(files, table["score"].tolist(), err=output is None)
 
 
 def table_of(batch: GraphBatch, judged: list[Judgement]) -> pd.DataFrame:

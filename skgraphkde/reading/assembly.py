@@ -9,6 +9,7 @@ remedy.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Set
 from decimal import Decimal
@@ -42,6 +43,7 @@ from skgraphkde.core.graphs.schema import (
     names_in_schema,
 )
 from skgraphkde.reading.formats.common import (
+    NUMBER,
     Graph,
     as_doubles,
     as_floats,
@@ -58,6 +60,8 @@ from skgraphkde.reading.formats.common import (
 
 # Types whose values are all numbers.
 NUMBERS = {int, float, np.int64, np.int32, np.float64, np.float32}
+# Whole numbers as text are numbers if there are so many, and codes if there are fewer.
+FEWEST_NUMBERS = 10
 REMEDY = "or say missing='indicate' in the GraphSchema (--missing indicate in the shell)"
 
 
@@ -230,7 +234,30 @@ def _kind_of(part: str, name: str, columns: list[Mapping[str, Any]]) -> str:
         return numbers
     if 0 in widths or len(widths) > 1:
         return ""
-    return numbers if all(are_numbers for are_numbers, _ in forms) else categories
+    are_numbers = all(x for x, _ in forms) or _are_written_numbers([x.get(name) for x in columns])
+    return numbers if are_numbers else categories
+
+
+def _are_written_numbers(columns: list[Any]) -> bool:
+    """True for texts that are numbers, with decimals or hardly ever equal: others may be codes.
+
+    Parameters
+    ----------
+    columns : list
+        One for each graph; None where it has none.
+    """
+    texts = []
+    for given in columns:
+        values = () if given is None or length(plain(given)) is None else plain(given)
+        for value in values.values() if isinstance(values, Mapping) else values:
+            if isinstance(value, str) and NUMBER.fullmatch(value):
+                texts.append(value)
+            elif not is_missing(value):
+                return False
+    distinct = set(texts)
+    have_decimals = any(re.search(r"\d[.e]|\.\d", text, re.IGNORECASE) for text in distinct)
+    hardly_repeat = len(distinct) >= FEWEST_NUMBERS and 2 * len(distinct) > len(texts)
+    return have_decimals or hardly_repeat
 
 
 def _forms(values: Any) -> set[tuple[bool, int]]:

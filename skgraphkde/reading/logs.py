@@ -1,15 +1,18 @@
 """read_log: a table of events -> one networkx graph a case.
 
 The events of a case are its nodes, in the order of their times, and an edge leads from each to the
-next one, with the hours between them.
+next one, with the hours between their times. A step that has a start and an end is one node, with
+the hours that it took.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from typing import Any, overload
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 
 from skgraphkde._messages import listed
@@ -18,6 +21,7 @@ from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.graphs.schema import GraphSchema, closest_names, names_in_schema
 from skgraphkde.reading.formats.common import is_target
 from skgraphkde.reading.tables import as_frame, graphs_of_tables
+from skgraphkde.reading.truth import Truth
 
 __all__ = ["read_log"]
 
@@ -27,7 +31,35 @@ LOG_COLUMNS = {
     "activity": ("concept:name", "activity"),
     "timestamp": ("time:timestamp", "timestamp", "complete timestamp", "time"),
     "resource": ("org:resource", "resource"),
+    "start": ("start timestamp", "time:start", "start time"),
+    "lifecycle": ("lifecycle:transition",),
 }
+
+
+@overload
+def read_log(
+    log: Any,
+    *,
+    case: str | None = ...,
+    activity: str | None = ...,
+    timestamp: str | None = ...,
+    resource: str | None = ...,
+    start: str | None = ...,
+    truth: None = ...,
+) -> list[nx.Graph]: ...
+
+
+@overload
+def read_log(
+    log: Any,
+    *,
+    case: str | None = ...,
+    activity: str | None = ...,
+    timestamp: str | None = ...,
+    resource: str | None = ...,
+    start: str | None = ...,
+    truth: str,
+) -> tuple[list[nx.Graph], np.ndarray]: ...
 
 
 def read_log(
@@ -37,7 +69,9 @@ def read_log(
     activity: str | None = None,
     timestamp: str | None = None,
     resource: str | None = None,
-) -> list[nx.Graph]:
+    start: str | None = None,
+    truth: str | None = None,
+) -> Any:
     """Read an event log: a table with one row per event.
 
     Parameters
@@ -46,22 +80,31 @@ def read_log(
         Of pandas, or of any package that exports Arrow, such as polars. Columns whose names begin
         with "case:" are data of the cases; a column that seems to be the target, such as "label" or
         "is_fraud", is not read, which a warning says.
-    case, activity, timestamp, resource : str, default=None
+    case, activity, timestamp, resource, start : str, default=None
         Names of the columns. None: those of XES and of pm4py ("case:concept:name", "concept:name",
-        "time:timestamp", "org:resource"), or "case", "activity", "timestamp" and "resource".
+        "time:timestamp", "org:resource", "start_timestamp"), or "case", "activity", "timestamp" and
+        "resource".
+    truth : str, default=None
+        A column that says which cases are odd, or which steps. It is no data of the graphs. None:
+        there is none.
 
     Returns
     -------
     list of networkx.DiGraph
         One for each case, whose name is in ``graph.graph["name"]``. The nodes are its events, with
-        the activity as "label"; edges have the "hours" from one to the next.
+        the activity as "label"; edges have the "hours" from the time of one to that of the next. If
+        `start` is there, nodes have the "hours" from it to their time. If "lifecycle:transition" is
+        there, a "start" and the next "complete" of its activity are one node, with its "hours".
+    target : ndarray of shape (n_cases,), int
+        Only with `truth`: -1 for odd cases, 1 for others, 0 where nothing is said.
 
     Raises
     ------
     TypeError
         If `log` is no table.
     ValueError
-        If a column is not there, or the case or the time of an event is missing.
+        If a column is not there, the case or the time of an event is missing, or `truth` does not
+        say what is odd.
 
     Examples
     --------
@@ -76,13 +119,22 @@ def read_log(
     [('check', 'pay', 24.0)]
     """
     table = as_frame(log, "events").reset_index(drop=True)
-    given = {"case": case, "activity": activity, "timestamp": timestamp, "resource": resource}
+    given = {
+        "case": case,
+        "activity": activity,
+        "timestamp": timestamp,
+        "resource": resource,
+        "start": start,
+        "truth": truth,
+    }
     columns = _columns_of_log(table, given)
     schema = GraphSchema()
     kept = without_targets("the event log", dict(table.items()), columns, schema)
-    times = None
+    times = starts = None
     if "timestamp" in columns:
         times = pd.to_datetime(kept.pop(columns["timestamp"]), utc=True)
+    if times is not None and "start" in columns:
+        starts = pd.to_datetime(kept.pop(columns["start"]), utc=True)
     for what in ("case", "activity"):
         is_missing = table[columns[what]].isna()
         if is_missing.any():
@@ -92,6 +144,8 @@ def read_log(
         row = int(times.isna().to_numpy().argmax())
         raise ValueError(f"event {row} has no time: fill it, or drop the event")
     of_cases = [x for x in kept if x.startswith("case:") and x != columns["case"]]
+    if truth is not None and truth not in of_cases:
+        of_cases.append(truth)
     events = pd.DataFrame({x: values.astype(object) for x, values in kept.items()})
     found = graphs_of_log(
         "the event log",
@@ -99,12 +153,18 @@ def read_log(
         events[of_cases],
         columns,
         times,
+        starts,
         schema,
     )
     for graph in found.values():
         if isinstance(graph, GraphError):
             raise graph
-    return list(found.values())
+    if truth is None:
+        return list(found.values())
+    known = Truth(truth)
+    for name, graph in found.items():
+        known.take(name, graph)
+    return list(found.values()), known.verdicts(list(found))
 
 
 def _columns_of_log(table: Any, given: Mapping[str, str | None]) -> dict[str, str]:
@@ -126,7 +186,7 @@ def _columns_of_log(table: Any, given: Mapping[str, str | None]) -> dict[str, st
 
 
 def find_columns(names: Iterable[Any], given: Mapping[str, str]) -> dict[str, Any]:
-    """The columns of a table that are those of a log, by the keys of `LOG_COLUMNS`.
+    """The columns of a table that are those of a log, by the keys of `LOG_COLUMNS`, and "truth".
 
     Parameters
     ----------
@@ -134,6 +194,11 @@ def find_columns(names: Iterable[Any], given: Mapping[str, str]) -> dict[str, An
         Of all columns.
     given : mapping of str
         The names that the user gave, by the same keys; others are found by their usual names.
+
+    Raises
+    ------
+    ValueError
+        If the truth is one of the others.
     """
     every = list(names)
     usual = {str(name).lower().replace("_", " "): name for name in every}
@@ -142,6 +207,11 @@ def find_columns(names: Iterable[Any], given: Mapping[str, str]) -> dict[str, An
         name = given.get(what, next((usual[x] for x in usual_names if x in usual), None))
         if name in every:
             found[what] = name
+    truth = given.get("truth")
+    if truth in found.values():
+        raise ValueError(f"{truth!r} is the truth and a column of the log: name one of each")
+    if truth in every:
+        found["truth"] = truth
     return found
 
 
@@ -175,6 +245,7 @@ def graphs_of_log(
     cases: Any,
     columns: Mapping[str, str],
     times: Any,
+    starts: Any,
     schema: GraphSchema,
 ) -> dict[Hashable, Any]:
     """The graph of each case of a log: its events in their order, and what leads to what.
@@ -191,6 +262,8 @@ def graphs_of_log(
         As returned by :func:`log_columns`.
     times : Series or None
         The time of each event. None: they are in order.
+    starts : Series or None
+        When each event began, NaT where that is not known, if its time is that of its end.
     schema : GraphSchema
         The names of what is read.
     """
@@ -198,9 +271,15 @@ def graphs_of_log(
     ids = {"graph": graph, "source": "from", "target": "to", "node": "id of the event"}
     source, target, node = (ids[x] for x in ("source", "target", "node"))
     label = columns["activity"]
+    of_case = events[graph]
     if "label" not in events and label not in names_in_schema(schema, "node"):
         events = events.rename(columns={label: "label"})
         label = "label"
+    if starts is not None:
+        events["hours"] = _hours(times - starts)
+    elif times is not None and "lifecycle" in columns:
+        events = _joined_steps(what, events, (graph, label), columns["lifecycle"], times)
+        times = times.loc[events.index]
     order = events.index if times is None else times.sort_values(kind="stable").index
     log = events.loc[order]
     count = log.groupby([graph, label]).cumcount() + 1
@@ -209,12 +288,61 @@ def graphs_of_log(
     edges = log[[graph, node]].set_axis([graph, source], axis=1)
     edges[target] = log.groupby(graph)[node].shift(-1)
     if times is not None:
-        hours = ((times - times.min()) / pd.Timedelta(1, "h")).loc[order]
+        hours = _hours(times - times.min()).loc[order]
         edges["hours"] = hours.groupby(log[graph]).shift(-1) - hours
-    by_case = cases.assign(**{graph: events[graph]}).loc[events.index].groupby(graph, sort=False)
+    if "truth" in columns:  # of a step, perhaps, which says that its case is odd
+        said = cases[columns["truth"]].groupby(of_case).agg(frozenset)
+        cases = cases.assign(**{columns["truth"]: of_case.map(said)})
+    by_case = cases.assign(**{graph: of_case}).loc[events.index].groupby(graph, sort=False)
     differs = by_case.nunique().gt(1).stack()
     if differs.any():
         case, column = differs.idxmax()
         warn(f"{what}: {column!r} differs between the events of case {case!r}: the first is read")
     first = by_case.first().reset_index()
     return graphs_of_tables(edges.dropna(subset=target), log, first, ids, directed=True)
+
+
+def _hours(times: Any) -> Any:
+    """Differences of times, in hours, with None for those that are not known."""
+    hours = (times / pd.Timedelta(1, "h")).astype(object)
+    return hours.where(hours.notna(), None)
+
+
+def _joined_steps(what: str, events: Any, step: tuple[str, str], lifecycle: str, times: Any) -> Any:
+    """Events in which a "start" and the next "complete" of a step are one, with its "hours".
+
+    Parameters
+    ----------
+    what : str
+        The log, for messages.
+    events : DataFrame
+    step : tuple of str
+        The columns by which rows are of one step: the case and the activity.
+    lifecycle : str
+        The column that says "start" or "complete".
+    times : Series
+        The time of each event.
+    """
+    order = times.sort_values(kind="stable").index
+    ordered = events.loc[order]
+    transitions = ordered[lifecycle].astype(str).str.lower()
+    if not {"start", "complete"} <= set(transitions):
+        return events
+    instance = [x for x in ("concept:instance",) if x in events]
+    keys = ordered[[*step, *instance]].itertuples(index=False, name=None)
+    open_starts = defaultdict[tuple, list](list)
+    start_of = {}
+    for row, key, transition in zip(order, keys, transitions, strict=True):
+        if transition == "start":
+            open_starts[key].append(row)
+        elif transition == "complete" and open_starts[key]:
+            start_of[row] = open_starts[key].pop(0)
+    ends = list(start_of)
+    hours = pd.Series(None, index=events.index, dtype=object)
+    durations = times.loc[ends].to_numpy() - times.loc[list(start_of.values())].to_numpy()
+    hours.loc[ends] = durations / np.timedelta64(1, "h")
+    warn(
+        f"{what}: {len(ends)} starts of steps are read with their ends, which have the hours "
+        f"between them; {len(events) - 2 * len(ends)} other events stay alone"
+    )
+    return events.assign(hours=hours).drop(index=list(start_of.values()))

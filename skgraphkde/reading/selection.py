@@ -50,12 +50,20 @@ BY_CHANCE = 0.01
 # A column has a larger number; products of smaller ones underflow.
 SMALLEST = 1e-100
 # Words in names of running numbers, and of times, in seconds since 1970 or parts of them.
-NUMBERING = {"id", "ids", "index", "key", "nr", "no", "number", "lfd"}
+NUMBERING = {
+    *("id", "ids", "index", "key", "nr", "no", "number", "lfd"),
+    *("osmid", "uid", "pid", "eid", "nid", "userid", "nodeid"),
+}
 CLOCKS = {"time", "timestamp", "date", "datetime", "ts", "nano", "at"}
 LEAST_TIME = 1e8
 FEWEST_TIMES = 2
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:.*)?")
 TIME = re.compile(ISO_TIME.pattern + r"|\d{1,2}([./])\d{1,2}\2(\d{4}|\d\d)([ ,].*)?")
+# Shapes on maps, as programs write them as text.
+SHAPE = re.compile(
+    r"(SRID=\d+;)?\s*(MULTI)?(POINT|LINESTRING|POLYGON)\b|GEOMETRYCOLLECTION\b", re.I
+)
+FEWEST_BLANKS = 2  # in free text
 # Numbers that are text for their decimal comma, blanks, or signs of currencies and units.
 MARKED = re.compile(
     r"\D{0,4}\d[\d.' \u00a0\u202f]*,\d+\D{0,4}"
@@ -324,6 +332,8 @@ def drop_id_columns(
             codes = own[batch.data(part).labels]
             shared = _shared(codes[some], len(values), owner[some])
             why = _not_a_category(values, shared)
+            if why in (None, "identifier") and _are_running(values, codes[some], owner[some]):
+                why = "running number"
             if why is not None and name not in named:
                 ignored.append(Ignored(part, name, why))
             elif shared < SHARED:
@@ -383,8 +393,21 @@ def _not_a_category(values: Sequence[Any], shared: float) -> str | None:
         return "time"
     if shared >= SHARED:
         return None
-    are_numbers = are_many and all(map(MARKED.fullmatch, texts))
-    return "marked number" if are_numbers else "identifier"
+    if are_many and all(map(MARKED.fullmatch, texts)):
+        return "marked number"
+    if are_many and all(map(SHAPE.match, texts)):
+        return "shape"
+    n_with_words = sum(text.count(" ") >= FEWEST_BLANKS for text in texts)
+    return "free text" if are_many and 2 * n_with_words > len(texts) else "identifier"
+
+
+def _are_running(values: Sequence[Any], codes: np.ndarray, owner: np.ndarray) -> bool:
+    """True for numbers as text that number the nodes, or edges, of each graph in their order."""
+    if not values or not all(isinstance(x, str) and x.isdecimal() for x in values):
+        return False
+    return _is_numbering(
+        pd.DataFrame({"value": np.array(values, dtype=float)[codes], "owner": owner})
+    )
 
 
 def _is_numbering(pairs: pd.DataFrame) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, overload
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 
 from skgraphkde._messages import shown
@@ -16,6 +17,7 @@ from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.graphs.schema import closest_names
 from skgraphkde.reading.formats.common import Directions
 from skgraphkde.reading.formats.networkx import simplified
+from skgraphkde.reading.truth import Truth
 
 __all__ = ["read_tables"]
 
@@ -24,6 +26,36 @@ DISTINCT = 10
 FOR_EACH = 10
 # When the rows of each table are read, in shares of the time that reading the graphs takes.
 SHARES = {"graphs": (0.0, 0.05), "nodes": (0.05, 0.25), "edges": (0.25, 0.5)}
+
+
+@overload
+def read_tables(
+    edges: Any,
+    nodes: Any = ...,
+    graphs: Any = ...,
+    *,
+    graph: str = ...,
+    source: str = ...,
+    target: str = ...,
+    node: str = ...,
+    directed: bool = ...,
+    truth: None = ...,
+) -> list[nx.Graph]: ...
+
+
+@overload
+def read_tables(
+    edges: Any,
+    nodes: Any = ...,
+    graphs: Any = ...,
+    *,
+    graph: str = ...,
+    source: str = ...,
+    target: str = ...,
+    node: str = ...,
+    directed: bool = ...,
+    truth: str,
+) -> tuple[list[nx.Graph], np.ndarray]: ...
 
 
 def read_tables(
@@ -36,7 +68,8 @@ def read_tables(
     target: str = "target",
     node: str = "node",
     directed: bool = False,
-) -> list[nx.Graph]:
+    truth: str | None = None,
+) -> Any:
     """Read tables with one row per edge, per node and per graph.
 
     Parameters
@@ -55,6 +88,10 @@ def read_tables(
         Names of the columns.
     directed : bool, default=False
         Whether edges have a direction.
+    truth : str, default=None
+        A column, of any of the tables, that says which graphs are odd, or which nodes or edges make
+        them odd: by 1 and 0, yes and no, "anomaly" and "normal" and the like, or by the rarer of
+        two values. It is no data of the graphs. None: there is none.
 
     Returns
     -------
@@ -62,6 +99,10 @@ def read_tables(
         Or of DiGraph, MultiGraph or MultiDiGraph, in which repeated edges are parallel. The name of
         each is in ``graph.graph["name"]``, and its nodes have the ids of the tables. Empty cells
         (None, NaN) are missing. A :class:`GraphSchema` says which columns are used, and as what.
+    target : ndarray of shape (n_graphs,), int
+        Only with `truth`: -1 for odd graphs, 1 for others, 0 where nothing is said. No detector is
+        fitted to it: ``roc_auc_score(target, detector.score_samples(graphs))`` says how well odd
+        graphs are found, if it says something of each.
 
     Raises
     ------
@@ -70,7 +111,7 @@ def read_tables(
     ValueError
         If a column is not there, an id is missing, a node or a graph is listed twice, an edge ends
         at a node that is not listed, a row belongs to a graph that is not listed, or a column of
-        numbers has text in a few of its cells.
+        numbers has text in a few of its cells; or if `truth` does not say what is odd.
 
     Examples
     --------
@@ -87,18 +128,29 @@ def read_tables(
     >>> schema = GraphSchema(node_categories="who", edge_numbers="hours")
     >>> read_graphs(cases, schema=schema)
     GraphBatch(n_graphs=2, n_nodes=5, n_arcs=3, n_labels=3, n_edge_attributes=1)
+    >>> checked = pd.DataFrame({"case": ["a", "b"], "fraud": ["no", "yes"]})
+    >>> cases, target = read_tables(edges, nodes, checked, **columns, truth="fraud")
+    >>> target.tolist()
+    [1, -1]
     """
     columns = {"graph": graph, "source": source, "target": target, "node": node}
     tables: dict[str, Any] = {"edges": edges, "nodes": nodes, "graphs": graphs}
     for what, table in tables.items():
         if table is not None:
             tables[what] = as_frame(table, what)
-            _check_numbers(tables[what], what, columns.values())
+            _check_numbers(tables[what], what, (*columns.values(), truth))
     found = graphs_of_tables(**tables, columns=columns, directed=directed)
     for x in found.values():
         if isinstance(x, GraphError):
             raise x
-    return list(found.values())
+    if truth is None:
+        return list(found.values())
+    if truth in columns.values():
+        raise ValueError(f"{truth!r} is the truth and a column of ids: name one of each")
+    known = Truth(truth)
+    for case, own in found.items():
+        known.take(case, own)
+    return list(found.values()), known.verdicts(list(found))
 
 
 def graphs_of_tables(
@@ -272,7 +324,7 @@ def with_whole_numbers(table: Any) -> Any:
     return frame
 
 
-def _check_numbers(table: Any, what: str, ids: Collection[str]) -> None:
+def _check_numbers(table: Any, what: str, ids: Collection[str | None]) -> None:
     """Raise a ValueError if a column of numbers has text in a few of its cells."""
     for name, column in table.items():
         cells = column.tolist() if column.dtype == object and name not in ids else []

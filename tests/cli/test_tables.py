@@ -231,3 +231,56 @@ def test_event_logs_and_spans_in_one_command():
     result = run("find 0.json 1.json --spans -o spans.html")
     assert "of 30 traces" in result.stdout
     assert "  0: " in result.stdout
+
+
+@pytest.fixture
+def with_truth():
+    """Tables of 40 chains, two of which are rings, with a column that says so of an edge."""
+    rows = []
+    for k in range(40):
+        nodes = list(range(4 + k % 3))
+        is_odd = k in (5, 25)
+        pairs = list(zip(nodes, [*nodes[1:], nodes[0]] if is_odd else nodes[1:], strict=False))
+        rows += [(f"c{k}", u, v, "yes" if is_odd and u == 2 else "no") for u, v in pairs]
+    frame = pd.DataFrame(rows, columns=["case", "source", "target", "Fraud?"])
+    frame.to_csv("edges.csv", index=False)
+
+
+def test_the_truth_is_compared_and_not_read(with_truth):
+    options = "--graph-column case --truth Fraud? --schema all -q"
+    found = run(f"find edges.csv {options} -o out.csv")
+    assert "Truth: 2 of 40 are odd, by 'Fraud?' ('yes')" in found.stdout
+    assert "AUROC 1.000, average precision 1.000; found: 2 in the first 2, 2 in" in found.stdout
+    assert "Fraud" not in found.stderr
+    rows = table(Path("out.csv").read_text())
+    assert [x["graph"] for x in rows if x["truth"] == "anomaly"] == ["c5", "c25"]
+    assert {x["truth"] for x in rows} == {"anomaly", "normal"}
+    page = run(f"find edges.csv {options} -o out.html")
+    assert page.stdout.splitlines()[-2:] == found.stdout.splitlines()[-2:]
+    Path("seen.csv").write_text("graph,verdict\nc5,anomaly\nc6,normal\n")
+    after = run(f"find edges.csv {options} -o out.csv --force --verdicts seen.csv")
+    assert "Truth: 1 of 38 are odd, by 'Fraud?' ('yes'); 2 with a verdict do not" in after.stdout
+
+
+def test_the_truth_of_new_graphs(with_truth):
+    run("fit edges.csv --graph-column case -o model.skg -q")
+    options = "--graph-column case --truth Fraud? -q"
+    scored = run(f"score model.skg edges.csv {options}")
+    assert scored.stdout.splitlines()[0] == "graph,score,decision,verdict,p_value,truth"
+    assert "Truth: 2 of 40" in scored.stderr
+    assert "Truth: 2 of 40" in run(f"report model.skg edges.csv {options} -o out.html").stdout
+    run("fit edges.csv --graph-column case -o reads.skg -q --edge-category Fraud?")
+    refusal = run(f"score reads.skg edges.csv {options}", exit_code=1)
+    assert "'Fraud?' is the truth, and the schema reads it as data of edges" in refusal.stderr
+    for command in ("find edges.csv -o out.html --force", "score model.skg edges.csv"):
+        missing = run(f"{command} --graph-column case --truth fraude", exit_code=1)
+        assert "nothing says 'fraude', the truth: graphs, nodes and edges have 'Fraud?'" in (
+            missing.stderr
+        )
+
+
+def test_a_truth_of_one_kind_has_no_figures(with_truth):
+    frame = pd.read_csv("edges.csv").replace("yes", "no")
+    frame.to_csv("edges.csv", index=False)
+    found = run("find edges.csv --graph-column case --truth Fraud? -q -o out.csv")
+    assert "Truth: 0 of 40 are odd, by 'Fraud?'\n  no figures: they need odd" in found.stdout

@@ -545,3 +545,51 @@ def test_numbers_that_count_the_nodes_of_each_graph_are_left_out():
     with pytest.warns(IgnoredWarning, match="'nr' .a running number"):
         detector = GraphKDEDetector(schema="all").fit(graphs)
     assert detector.schema_.names("node_numbers") == ("load",)
+
+
+# -- numbers and names as text ---------------------------------------------------------------------
+
+
+def streets(n_graphs=30):
+    """Graphs whose data are all text, as some programs write them."""
+    rng = np.random.default_rng(0)
+    graphs = []
+    count = 0
+    for k in range(n_graphs):
+        graph = nx.random_labeled_tree(6, seed=k)
+        for node, data in graph.nodes.items():
+            count += 1
+            point = f"{rng.normal():.4f} {rng.normal():.4f}"
+            data |= {
+                "place": str(node + 1),
+                "running": str(count),
+                "osmid": str(10**8 + int(rng.integers(10**7))),
+                "length": f"{rng.normal(10, 1):.2f}",
+                "people": str(int(rng.integers(10**4, 10**6))),
+                "lanes": "12"[node % 2],
+                "geometry": f"POINT ({point})",
+                "note": " ".join(rng.choice(list("abcdefgh"), 6)),
+                "host": f"h{rng.integers(10**9)}",
+            }
+        graphs.append(graph)
+    return graphs
+
+
+@pytest.mark.parametrize("form", ["networkx", "graphml", "json"])
+def test_text_is_read_as_what_it_says(form, tmp_path):
+    graphs = streets()
+    if form == "json":
+        content = [nx.node_link_data(graph, edges="links") for graph in graphs]
+        (tmp_path / "all.json").write_text(json.dumps(content))
+    elif form == "graphml":
+        for k, graph in enumerate(graphs):
+            nx.write_graphml(graph, tmp_path / f"{k:02d}.graphml")
+    batch = graphs if form == "networkx" else read_batch(find_files([tmp_path]), "all")
+    detector = warned("not read", GraphKDEDetector(schema="all").fit, batch)
+    schema = detector.schema_
+    of_graphml = {"lanes"} if form == "graphml" else set()  # as all of its data are text
+    assert set(schema.names("node_numbers")) == {"length", "people"} | of_graphml
+    assert set(schema.names("node_categories")) == {"lanes"} - of_graphml
+    why = {x.name: x.why for x in schema.ignored}
+    running = dict.fromkeys(("place", "running", "osmid"), "running number")
+    assert why == {**running, "geometry": "shape", "note": "free text", "host": "identifier"}

@@ -3,10 +3,11 @@
 import json
 
 import networkx as nx
+import pandas as pd
 import pytest
 
 from skgraphkde.core.graphs import GraphSchema
-from skgraphkde.reading import read_graphs
+from skgraphkde.reading import read_graphs, read_log
 from skgraphkde.reading.files import find_files, iter_graphs, read_batch
 from skgraphkde.reading.files.logs import SpanFiles
 from tests.conftest import refused, warned, with_data
@@ -251,3 +252,74 @@ def test_traces_without_events_or_with_the_same_name_are_named(tmp_path):
     with empty, pytest.warns(UserWarning, match=r"as one case: c3; give"):
         found = dict(iter_graphs([tmp_path / "a.xes"]))
     assert [len(graph) for graph in found.values()] == [1, 2]
+
+
+# -- how long steps take ---------------------------------------------------------------------------
+
+
+def steps_with_times():
+    """Events of two cases, with when each began and ended."""
+    rows = []
+    for case, hours in (("p", [(0, 2), (1, 4), (4, 4.5)]), ("q", [(0, 1), (2, 3), (3, 9)])):
+        for step, (start, end) in zip("abb", hours, strict=True):
+            first = pd.Timestamp("2026-01-05")
+            times = [first + pd.Timedelta(hours=x) for x in (start, end)]
+            rows.append((case, step, *times))
+    return pd.DataFrame(rows, columns=["case", "activity", "start_timestamp", "timestamp"])
+
+
+HOURS = [[2.0, 3.0, 0.5], [1.0, 1.0, 6.0]]
+
+
+def hours_of(graphs):
+    return [[hours for _, hours in graph.nodes(data="hours")] for graph in graphs]
+
+
+def test_a_step_with_a_start_has_its_hours(tmp_path):
+    log = steps_with_times()
+    assert hours_of(read_log(log)) == HOURS
+    other = log.rename(columns={"start_timestamp": "began"})
+    assert hours_of(read_log(other, start="began")) == HOURS
+    path = tmp_path / "log.csv"
+    other.to_csv(path, index=False)
+    found = list(iter_graphs([path], options={"start": "began"}))
+    assert hours_of([graph for _, graph in found]) == HOURS
+    other.loc[1, "began"] = pd.NaT
+    assert hours_of(read_log(other, start="began"))[0] == [2.0, None, 0.5]
+    other.to_csv(path, index=False)
+    found = list(iter_graphs([path], options={"start": "began"}))
+    assert hours_of([graph for _, graph in found])[0] == [2.0, None, 0.5]
+
+
+def rows_of_lifecycles(log):
+    """A row for each start, and one for each end."""
+    ids = log[["case", "activity"]]
+    starts = ids.assign(timestamp=log["start_timestamp"], transition="START")
+    ends = ids.assign(timestamp=log["timestamp"], transition="complete")
+    rows = pd.concat([starts, ends]).sample(frac=1, random_state=0)
+    return rows.rename(columns={"transition": "lifecycle:transition"})
+
+
+def test_a_start_and_its_end_are_one_step(tmp_path):
+    rows = rows_of_lifecycles(steps_with_times())
+    message = "6 starts of steps are read with their ends, .* 0 other events stay alone"
+    graphs = warned(message, read_log, rows)
+    in_order = sorted(graphs, key=lambda graph: graph.graph["name"])
+    assert hours_of(in_order) == HOURS
+    expected = sorted(read_log(steps_with_times()), key=lambda graph: graph.graph["name"])
+    for graph, other in zip(in_order, expected, strict=True):
+        assert dict(graph.edges.items()) == dict(other.edges.items())
+    rows.to_csv(tmp_path / "log.csv", index=False)
+    with pytest.warns(UserWarning, match=message), pytest.warns(UserWarning, match="is read as"):
+        found = [graph for _, graph in iter_graphs([tmp_path / "log.csv"])]
+    assert hours_of(sorted(found, key=lambda graph: graph.graph["name"])) == HOURS
+
+
+def test_starts_without_an_end_stay_alone():
+    rows = rows_of_lifecycles(steps_with_times()).sort_values("timestamp")
+    is_end_of_q = (rows["case"] == "q") & (rows["lifecycle:transition"] == "complete")
+    graphs = warned("3 starts of steps .* 3 other events", read_log, rows[~is_end_of_q])
+    (of_q,) = [graph for graph in graphs if graph.graph["name"] == "q"]
+    assert hours_of([of_q]) == [[None, None, None]]
+    only_ends = rows[rows["lifecycle:transition"] == "complete"]
+    assert "hours" not in next(iter(read_log(only_ends)[0].nodes.data()))[1]

@@ -23,12 +23,12 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
 from skgraphkde.reading.files.common import AnyPath, Graphs, UnreadableError, build_graph
 from skgraphkde.reading.files.logs import cases_of_cells, log_columns
+from skgraphkde.reading.files.matrices import graph_of_matrix
 from skgraphkde.reading.files.molecules import read_smiles_table, smiles_column
 from skgraphkde.reading.files.tables import (
     NO_OPTIONS,
@@ -55,8 +55,6 @@ ENDS = (
 # A row of names, as people write them, and no ids.
 WORDS = re.compile(r"[^\W\d_][\w :-]*")
 IDS = ("id", "node")
-# Both halves of a symmetric matrix are equal but for so large a share.
-MATRIX_DIGITS = 1e-6
 # Columns that are likely to say to which of many graphs a row belongs, with or without "_id".
 OF_GRAPHS = ("graph", "case", "trace", "session")
 
@@ -162,13 +160,9 @@ def _read_matrix(cells: Cells) -> nx.Graph:
     names = list(cells)
     columns = list(cells.values())
     n = len(columns[0])
-    matrix = pd.DataFrame(columns[-n:]).T.astype(float).to_numpy()
-    is_symmetric = np.allclose(matrix, matrix.T, rtol=MATRIX_DIGITS)
-    kind = nx.Graph if is_symmetric else nx.DiGraph
-    graph = nx.from_numpy_array(matrix, create_using=kind)
-    graph.graph.clear()
+    matrix = np.array(columns[-n:], dtype=float).T
     warn("a square table of numbers is read as an adjacency matrix, with the weights of edges")
-    return nx.relabel_nodes(graph, dict(enumerate(names[-n:])))
+    return graph_of_matrix(matrix, names[-n:])
 
 
 def _read_neo4j(

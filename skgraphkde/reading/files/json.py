@@ -1,6 +1,7 @@
 """JSON files of nodes and links -> networkx graphs, directed or not.
 
-The names are those of networkx, D3, Cytoscape, graphology, Neo4j, Sigma and vis.js.
+The names are those of networkx, D3, Cytoscape, graphology, Neo4j, Sigma and vis.js. Lists of
+neighbors, trees, bills of materials and lock files are read, too.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ from skgraphkde.reading.files.common import (
     named_places,
     numbered,
     without_places,
+)
+from skgraphkde.reading.files.dependencies import (
+    graph_of_cyclonedx,
+    graph_of_npm,
+    is_cyclonedx,
+    is_npm_lock,
 )
 from skgraphkde.reading.formats.common import Directions
 
@@ -79,6 +86,16 @@ def _is_edge_list(x: Any) -> bool:
 
 def _graph(document: Any, schema: GraphSchema) -> nx.Graph:
     """The graph of a document; networkx itself would merge parallel edges and nodes."""
+    if is_cyclonedx(document):
+        return graph_of_cyclonedx(document)
+    if is_npm_lock(document):
+        return graph_of_npm(document)
+    if isinstance(document, dict) and "adjacency" in document:
+        document = _links_of_adjacency(document)
+    elif (
+        isinstance(document, dict) and "children" in document and document.keys().isdisjoint(EDGES)
+    ):
+        document = _links_of_tree(document)
     content = document if isinstance(document, dict) else {"edges": document}
     nodes, edges = _records(content.get("elements", content), schema)
     names = next(filter(None, map(_end_names, edges)), ENDS[0])
@@ -110,6 +127,48 @@ def _graph(document: Any, schema: GraphSchema) -> nx.Graph:
     # A list in place of data is in files of old versions of networkx.
     data = content.get("graph", content.get("data"))
     return build_graph(bool(directed), listed, joined, data if isinstance(data, dict) else {})
+
+
+def _links_of_adjacency(document: dict[str, Any]) -> dict[str, Any]:
+    """The nodes and links of what networkx.adjacency_data returns."""
+    links = []
+    listed = set()
+    for node, neighbors in zip(document["nodes"], document["adjacency"], strict=True):
+        source = _hashable(node["id"])
+        listed.add(source)
+        for neighbor in neighbors:
+            target = _hashable(neighbor["id"])
+            # An undirected edge is in the lists of both of its ends.
+            if document.get("directed") or target == source or target not in listed:
+                data = {name: x for name, x in neighbor.items() if name not in ("id", "key")}
+                links.append({**data, "source": source, "target": target})
+    of_graph: Any = document.get("graph")
+    if isinstance(of_graph, list):  # of pairs, as networkx writes them
+        of_graph = dict(of_graph)
+    return {
+        "nodes": document["nodes"],
+        "links": links,
+        "directed": document.get("directed", False),
+        "graph": of_graph,
+    }
+
+
+def _links_of_tree(document: dict[str, Any]) -> dict[str, Any]:
+    """The nodes and links of a tree, as networkx.tree_data and D3 write it.
+
+    Links lead from each node to its children.
+    """
+    nodes: list[dict[str, Any]] = []
+    links = []
+    ahead: list[tuple[Any, dict[str, Any]]] = [(None, document)]
+    while ahead:
+        parent, tree = ahead.pop()
+        node = tree.get("id", f"#{len(nodes)}")
+        nodes.append({**{x: y for x, y in tree.items() if x != "children"}, "id": node})
+        if parent is not None:
+            links.append({"source": parent, "target": node})
+        ahead += [(node, child) for child in reversed(tree.get("children") or [])]
+    return {"nodes": nodes, "links": links, "directed": True}
 
 
 def _arrows(text: Any) -> set[str]:

@@ -177,26 +177,30 @@ def cases_of_cells(
         columns["case"]: take_ids(path, rest, columns["case"]),
         columns["activity"]: take_ids(path, rest, columns["activity"]),
     }
-    times = None
+    times = starts = None
     if "timestamp" in columns:
         name = columns["timestamp"]
-        times = times_of_texts(path, name, take_ids(path, rest, name))
+        times = times_of_texts(path, name, pd.Series(take_ids(path, rest, name)))
+    if times is not None and "start" in columns:
+        texts_of_starts = pd.Series(rest.pop(columns["start"]))
+        given = texts_of_starts[texts_of_starts != ""]
+        starts = times_of_texts(path, columns["start"], given).reindex(times.index)
     resource = columns.get("resource")
     own = {}
     for name in [name for name in rest if name == resource or name in texts]:
         own[name] = [text or None for text in rest.pop(name)]  # a category, also of digits
-    named = names_in_schema(schema, "graph")
+    named = {*names_in_schema(schema, "graph"), columns.get("truth")}
     whole = {x: rest.pop(x) for x in [*rest] if x.startswith("case:") or x in named}
     whole = typed_columns(path, whole, schema, "graph", decimal)
     of_cases = {name: own.pop(name) for name in [*own] if name.startswith("case:") or name in named}
     own |= typed_columns(path, rest, schema, "node", decimal)
     events = pd.DataFrame(ids | own, dtype=object)
     cases = pd.DataFrame(of_cases | whole, dtype=object, index=events.index)
-    found = graphs_of_log(str(path), events, cases, columns, times, schema)
+    found = graphs_of_log(str(path), events, cases, columns, times, starts, schema)
     return Cases((f"#{case}", x) for case, x in found.items())
 
 
-def times_of_texts(path: AnyPath, name: str, texts: list[str]) -> Any:
+def times_of_texts(path: AnyPath, name: str, texts: pd.Series) -> pd.Series:
     """Times as a series of pandas.
 
     Parameters
@@ -205,32 +209,37 @@ def times_of_texts(path: AnyPath, name: str, texts: list[str]) -> Any:
         For messages.
     name : str
         Of the column.
-    texts : list of str
+    texts : Series of str
+        By the positions of their rows.
     """
+    if texts.empty:
+        return pd.Series(index=texts.index, dtype="datetime64[ns, UTC]")
+    rows = texts.index + 2
+    first = texts.iloc[0]
     has_zone = [ZONE.search(text) is not None for text in texts]
     if any(has_zone) and not all(has_zone):
         row = has_zone.index(not has_zone[0])
         raise UnreadableError(
-            f"{path}, row {row + 2}: {texts[row]!r} under {name!r} has "
-            f"{'a' if has_zone[row] else 'no'} time zone, and {texts[0]!r} has "
+            f"{path}, row {rows[row]}: {texts.iloc[row]!r} under {name!r} has "
+            f"{'a' if has_zone[row] else 'no'} time zone, and {first!r} has "
             f"{'one' if has_zone[0] else 'none'}: write all times with their zone, or all without"
         )
     found = {}
-    dates = pd.Series([None if text.isdecimal() and len(text) < 8 else text for text in texts])
+    dates = texts.mask([text.isdecimal() and len(text) < 8 for text in texts], None)
     for form in FORMATS if dates.notna().all() else ():
         with suppress(ValueError):
             found[form] = pd.to_datetime(dates, utc=True, format=form)
     if not found:
         read = [pd.to_datetime(dates, utc=True, format=form, errors="coerce") for form in FORMATS]
-        row = int(max(read, key=lambda times: times.count()).isna().argmax())
+        row = int(max(read, key=lambda times: times.count()).isna().to_numpy().argmax())
         raise UnreadableError(
-            f"{path}, row {row + 2}: {texts[row]!r} under {name!r} is no time that is known, or "
-            "not written as the others: write times as 2026-01-31 13:00"
+            f"{path}, row {rows[row]}: {texts.iloc[row]!r} under {name!r} is no time that is "
+            "known, or not written as the others: write times as 2026-01-31 13:00"
         )
     form, times = next(iter(found.items()))
     if not all(times.equals(other) for other in found.values()):
         order = "month and day" if form.startswith("%m") else "day and month"
-        warn(f"{path}: {texts[0]!r} under {name!r} is read as {order}: write 2026-01-31 if not")
+        warn(f"{path}: {first!r} under {name!r} is read as {order}: write 2026-01-31 if not")
     return times
 
 

@@ -28,6 +28,7 @@ from skgraphkde._messages import listed
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
 from skgraphkde.reading.files.common import AnyPath, Graphs, UnreadableError, read_content
+from skgraphkde.reading.formats.common import NUMBER
 from skgraphkde.reading.tables import (
     graphs_of_tables,
     not_a_number,
@@ -35,9 +36,6 @@ from skgraphkde.reading.tables import (
     with_whole_numbers,
 )
 
-NUMBER = re.compile(
-    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
-)
 # Numbers by their decimal mark, perhaps with another mark between thousands; 007 is none.
 LOCAL_NUMBERS = {
     ",": re.compile(

@@ -9,10 +9,12 @@ data are displacements, which differ by direction. Errors name the file, and the
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -20,7 +22,7 @@ import scipy.sparse as sp
 from skgraphkde._utils import progress
 from skgraphkde.core.graphs.arrays import arc_keys, offsets, row_codes
 from skgraphkde.core.graphs.batch import GraphBatch
-from skgraphkde.core.graphs.schema import GraphSchema
+from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
 from skgraphkde.reading.files.common import DAMAGED, Graphs, damaged, numbered, open_zip
 
 ZIP_BLOCK = 1_000  # how many graphs of a zip are converted to networkx graphs at a time
@@ -29,23 +31,30 @@ OF_EDGES = ("edge_labels", "edge_attributes")
 OPTIONAL = ("node_labels", "node_attributes", *OF_EDGES)
 
 
-def read_tu(path: Path, _: GraphSchema) -> Graphs:
+def read_tu(path: Path, schema: GraphSchema) -> Graphs:
     """Read the graphs of a zip as networkx graphs, which are created block by block.
 
-    Labels of nodes and of edges have the name "label", attributes the name "x".
+    Labels of nodes and of edges have the name "label", attributes the name "x". A graph has its
+    "class" if the schema names that.
 
     Parameters
     ----------
     path : Path
-    _ : GraphSchema
-        This format needs none.
+    schema : GraphSchema
+        The names of what is read.
     """
-    batch = to_batch(read_arrays(path, path.stem))
-    return numbered(
-        graph
-        for i in progress(range(0, len(batch), ZIP_BLOCK))
-        for graph in batch[i : i + ZIP_BLOCK].to_networkx()
-    )
+    arrays = read_arrays(path, path.stem)
+    classes = arrays["classes"].tolist() if "class" in names_in_schema(schema, "graph") else []
+    return numbered(_graphs(to_batch(arrays), classes))
+
+
+def _graphs(batch: GraphBatch, classes: list[int]) -> Iterator[nx.Graph]:
+    """The graphs of a set one after the other; with their classes, if there are any."""
+    for i in progress(range(0, len(batch), ZIP_BLOCK)):
+        for k, graph in enumerate(batch[i : i + ZIP_BLOCK].to_networkx(), i):
+            if classes:
+                graph.graph["class"] = classes[k]
+            yield graph
 
 
 def to_batch(arrays: dict[str, np.ndarray]) -> GraphBatch:

@@ -44,9 +44,11 @@ from skgraphkde.reading.files.common import (
     read_content,
 )
 from skgraphkde.reading.files.csv import is_node_table, read_csv, table_beside
+from skgraphkde.reading.files.dot import read_dot, read_pajek
 from skgraphkde.reading.files.gml import read_gml
 from skgraphkde.reading.files.json import graphs_of, parse_json
 from skgraphkde.reading.files.logs import Cases, SpanFiles, are_spans, read_spans, read_xes
+from skgraphkde.reading.files.matrices import read_mat, read_npy, read_npz
 from skgraphkde.reading.files.molecules import read_sdf, read_smi
 from skgraphkde.reading.files.tables import (
     NO_OPTIONS,
@@ -63,6 +65,7 @@ from skgraphkde.reading.files.xml import read_gexf, read_graphml
 from skgraphkde.reading.formats.common import Graph, is_missing
 from skgraphkde.reading.formats.networkx import read_networkx
 from skgraphkde.reading.selection import align_to_schema
+from skgraphkde.reading.truth import Truth
 
 __all__ = [
     "find_files",
@@ -105,6 +108,8 @@ TABLE = Format(
     has_options=True,
 )
 
+MATRIX = "save square arrays of numbers, one for each graph, or all in one array (graphs, n, n)"
+
 #: The formats by their suffixes.
 FORMATS = {
     ".graphml": Format("GraphML", read_graphml, AGAIN),
@@ -117,6 +122,12 @@ FORMATS = {
     ".tsv": TABLE,
     ".xes": Format("an event log", read_xes, "write it with pm4py.write_xes", has_options=True),
     ".smi": Format("SMILES", read_smi, "write a SMILES and a name in each line", has_options=True),
+    ".npy": Format("a matrix of NumPy", read_npy, MATRIX),
+    ".npz": Format("matrices of NumPy", read_npz, MATRIX),
+    ".mat": Format("matrices of MATLAB", read_mat, MATRIX),
+    ".dot": Format("DOT", read_dot, AGAIN),
+    ".gv": Format("DOT", read_dot, AGAIN),
+    ".net": Format("Pajek", read_pajek, AGAIN),
     ".sdf": Format("SDF", read_sdf, "write it with rdkit.Chem.SDWriter"),
     ".zip": Format(
         "a set of the TU collection",
@@ -342,7 +353,8 @@ def iter_graphs(
         the error.
     options : mapping of str, default={}
         How tables are written: "separator", "encoding", "decimal"; the "smiles_column" of a table
-        of molecules; and the columns of an event log: "case", "activity", "timestamp", "resource".
+        of molecules; and the columns of an event log: "case", "activity", "timestamp", "resource",
+        "start".
 
     Yields
     ------
@@ -404,6 +416,7 @@ def read_batch(
     schema: GraphSchema | FittedSchema | str | None = None,
     on_error: OnError = None,
     options: Mapping[str, str] = NO_OPTIONS,
+    truth: Truth | None = None,
 ) -> GraphBatch:
     r"""Read all graphs of files into one batch.
 
@@ -415,6 +428,8 @@ def read_batch(
     on_error : callable, default=None
     options : mapping of str, default={}
         As in :func:`iter_graphs`.
+    truth : Truth, default=None
+        Takes its column out of the data; ``truth.verdicts(batch.names)`` is then what it says.
 
     Raises
     ------
@@ -445,12 +460,19 @@ def read_batch(
             "give it, too (--nodes in the shell)"
         )
 
+    of_readers = schema
+    if truth is not None:
+        of_readers = truth.schema_of_readers(schema)
+        options = {**options, "truth": truth.column}
+
     def read(name: str, graph: nx.Graph) -> None:
         """Keep the data that may be read, in less memory than that of networkx."""
+        if truth is not None:
+            truth.take(name, graph)
         graphs.append(replace(read_networkx(name, graph, schema), name=name))
 
     with during(0.0, 0.9):
-        for name, graph in iter_graphs(files, schema, on_error, options):
+        for name, graph in iter_graphs(files, of_readers, on_error, options):
             attempt(refuse, read, name, graph)
     try:
         batch = _assemble(graphs, schema, known)

@@ -23,6 +23,10 @@ from skgraphkde._messages import listed
 from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
 
+# A number as text; 007 is none.
+NUMBER = re.compile(
+    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
+)
 # Numbers that should be equal differ by so many units in the last place, at most.
 LAST_DIGITS = 8
 # The largest power of ten that is exact in double precision.

@@ -1,0 +1,174 @@
+"""Adjacency matrices in files: NumPy (.npy, .npz), MATLAB (.mat) -> networkx graphs.
+
+A square array is a graph, whose edges have its entries as "weight"; it is directed unless it is
+symmetric. An array of three dimensions holds many of these. Rows and columns have the names of an
+array of as many different texts beside it, if there is one. The diagonal is not read.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+from skgraphkde._messages import listed
+from skgraphkde._utils import warn
+from skgraphkde.core.graphs.schema import GraphSchema
+from skgraphkde.reading.files.common import AnyPath, Graphs, read_content
+
+# Both halves of a symmetric matrix are equal but for so large a share.
+MATRIX_DIGITS = 1e-6
+# What scipy.sparse.save_npz writes.
+SPARSE = {"format", "shape", "data"}
+
+
+def read_npy(path: AnyPath, _: GraphSchema) -> Graphs:
+    """The graphs of an array in a file of NumPy.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+    _ : GraphSchema
+        This format needs none.
+    """
+    array = np.load(io.BytesIO(read_content(path)), allow_pickle=False)
+    return graphs_of_arrays(path, {"": array})
+
+
+def read_npz(path: AnyPath, _: GraphSchema) -> Graphs:
+    """The graphs of the arrays in a file of NumPy, or of a sparse one of SciPy.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+    _ : GraphSchema
+        This format needs none.
+    """
+    content = io.BytesIO(read_content(path))
+    with np.load(content, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    if arrays.keys() >= SPARSE:
+        content.seek(0)
+        arrays = {"": sp.load_npz(content)}
+    return graphs_of_arrays(path, arrays)
+
+
+def read_mat(path: AnyPath, _: GraphSchema) -> Graphs:
+    """The graphs of the variables of a file of MATLAB, up to version 7.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+    _ : GraphSchema
+        This format needs none.
+    """
+    content = io.BytesIO(read_content(path))
+    try:
+        variables = scipy.io.loadmat(content)
+    except NotImplementedError as error:
+        raise ValueError("it is of version 7.3: save it in MATLAB with '-v7'") from error
+    return graphs_of_arrays(
+        path, {name: x for name, x in variables.items() if not name.startswith("__")}
+    )
+
+
+def graphs_of_arrays(path: AnyPath, arrays: Mapping[str, Any]) -> Graphs:
+    """The graphs of arrays by name; a warning lists those that are no matrices.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+        For messages.
+    arrays : mapping of str
+    """
+    found: dict[str, list[Any]] = {}
+    others = dict(arrays)
+    for name, array in arrays.items():
+        matrices = _matrices_in(array)
+        if matrices:
+            found[name] = matrices
+            del others[name]
+    if not found:
+        shapes = [f"{name or 'one'} of shape {np.shape(x)}" for name, x in arrays.items()]
+        raise ValueError(
+            f"it has no square matrix of numbers, (n, n), (graphs, n, n) or (n, n, graphs), but "
+            f"{listed(shapes) or 'nothing'}"
+        )
+    names_of_size: dict[int, list[str]] = {}
+    for name, array in list(others.items()):
+        texts = _texts_in(array)
+        if texts and len(texts) == len(set(texts)):
+            names_of_size[len(texts)] = texts
+            del others[name]
+    if others:
+        warn(f"{path}: no matrices, and not read: {listed(list(others))}")
+    graphs = []
+    for name, matrices in found.items():
+        for k, matrix in enumerate(matrices):
+            position = name if len(found) > 1 else ""
+            if len(matrices) > 1:
+                position = f"{position} {k}".strip()
+            graph = graph_of_matrix(matrix, names_of_size.get(matrix.shape[0]))
+            graphs.append((f"#{position}" if position else "", graph))
+    return graphs
+
+
+def graph_of_matrix(matrix: Any, names: list[str] | None) -> nx.Graph:
+    """The graph of an adjacency matrix, whose entries are the "weight" of edges.
+
+    Parameters
+    ----------
+    matrix : ndarray or sparse array of shape (n, n)
+    names : list of str, or None
+        The ids of the nodes. None: their numbers.
+    """
+    entries = sp.coo_array(matrix)
+    is_off_diagonal = entries.row != entries.col
+    row = entries.row[is_off_diagonal]
+    column = entries.col[is_off_diagonal]
+    weights = entries.data[is_off_diagonal].astype(float)
+    square = sp.csr_array((weights, (row, column)), entries.shape)
+    difference = abs(square - square.T)
+    is_symmetric = difference.max() <= MATRIX_DIGITS * abs(square).max() if len(row) else True
+    graph = nx.Graph() if is_symmetric else nx.DiGraph()
+    ids = list(range(entries.shape[0])) if names is None else names
+    graph.add_nodes_from(ids)
+    is_edge = weights != 0
+    if is_symmetric:
+        is_edge &= row < column
+    ends = zip(row[is_edge].tolist(), column[is_edge].tolist(), strict=True)
+    graph.add_weighted_edges_from(
+        (ids[u], ids[v], weight)
+        for (u, v), weight in zip(ends, weights[is_edge].tolist(), strict=True)
+    )
+    return graph
+
+
+def _matrices_in(array: Any) -> list[Any]:
+    """The square matrices of numbers of an array; none, if it holds something else."""
+    if array.dtype.kind not in "biuf" or array.ndim not in (2, 3) or 1 in array.shape[:2]:
+        return []
+    if array.ndim == 2:
+        return [array] if array.shape[0] == array.shape[1] else []
+    first, second, third = array.shape
+    if second == third:
+        return list(array)
+    return list(np.moveaxis(array, 2, 0)) if first == second else []
+
+
+def _texts_in(array: Any) -> list[str]:
+    """The texts of an array, also of a cell array of MATLAB; none, if it holds something else."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "UO":
+        return []
+    found = []
+    for cell in array.ravel().tolist():
+        inner = cell.ravel().tolist() if isinstance(cell, np.ndarray) else [cell]
+        if len(inner) != 1 or not isinstance(inner[0], str):
+            return []
+        found.append(inner[0].strip())
+    return found

@@ -1,0 +1,164 @@
+"""Truth: a column that says which graphs are odd is taken out of the data, and kept beside it.
+
+It may be of graphs, of nodes or of edges; a graph is odd if any of its nodes or edges is. Nothing
+is learned from it: it says afterwards how well odd graphs were found.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from sklearn.base import clone
+
+from skgraphkde._messages import listed
+from skgraphkde.core.graphs.schema import (
+    KINDS_OF,
+    GraphSchema,
+    closest_names,
+    names_in_schema,
+)
+from skgraphkde.reading.formats.common import is_missing
+
+__all__ = ["Truth"]
+
+ODD = {
+    *("1", "true", "t", "yes", "y", "odd", "anomaly", "anomalous", "abnormal", "outlier"),
+    *("fraud", "fraudulent", "attack", "malicious", "illicit"),
+}
+NORMAL = {
+    *("0", "false", "f", "no", "n", "normal", "inlier", "regular"),
+    *("legit", "legitimate", "benign", "licit"),
+}
+# As estimators of scikit-learn write them.
+OF_ESTIMATORS = ({"-1"}, {"1"})
+
+
+class Truth:
+    """Which graphs are odd, by a column of their data.
+
+    Parameters
+    ----------
+    column : str
+
+    Attributes
+    ----------
+    odd : tuple of str
+        The values that count as odd, once :meth:`verdicts` was called.
+    """
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+        self.odd: tuple[str, ...] = ()
+        self._read_as = ""  # what the schema names the column as
+        self._values: dict[Hashable, set[str]] = {}
+        self._names: dict[str, None] = {}  # of all data that graphs have
+
+    def schema_of_readers(self, schema: GraphSchema) -> GraphSchema:
+        """A schema that names the column as well, so that readers of files keep it.
+
+        Parameters
+        ----------
+        schema : GraphSchema
+            What is to be read as data.
+        """
+        named: dict[str, tuple[str, ...]] = {}
+        for part, (categories, _) in KINDS_OF.items():
+            if self.column in names_in_schema(schema, part):
+                self._read_as = f"data of {part}s"
+                continue
+            others = ("all",) if schema.is_all(categories) else ()
+            named[categories] = (*others, *schema.named(categories), self.column)
+        return clone(schema).set_params(**named)
+
+    def take(self, key: Hashable, graph: nx.Graph) -> None:
+        """Remove the column from a graph of a reader, and keep what it says.
+
+        Parameters
+        ----------
+        key : hashable
+            The graph, for :meth:`verdicts`.
+        graph : networkx.Graph
+
+        Raises
+        ------
+        ValueError
+            If it has the column, and the schema reads that as data.
+        """
+        of_graph = graph.graph.pop(self.column, None)
+        self._names |= dict.fromkeys(map(str, graph.graph))
+        if isinstance(of_graph, frozenset):  # of all steps of a log, which may call others so
+            self._values[key] = {_plain(x) for x in of_graph if not is_missing(x)}
+            return
+        values = [of_graph]
+        records = [data for _, data in graph.nodes(data=True)]
+        records += [data for _, _, data in graph.edges(data=True)]
+        for data in records:
+            values.append(data.pop(self.column, None))
+            self._names |= dict.fromkeys(map(str, data))
+        found = {_plain(x) for x in values if not is_missing(x)}
+        if found and self._read_as:
+            raise ValueError(
+                f"{self.column!r} is the truth, and the schema reads it as {self._read_as}: name "
+                "it as one of both, or fit a model without it"
+            )
+        self._values[key] = found
+
+    def verdicts(self, keys: Sequence[Hashable]) -> np.ndarray:
+        """What is known of graphs.
+
+        Parameters
+        ----------
+        keys : sequence of hashable
+
+        Returns
+        -------
+        ndarray of shape (len(keys),), int
+            As verdicts are: -1 for those that are odd, 1 for others, 0 where nothing is said.
+
+        Raises
+        ------
+        ValueError
+            If no graph has the column, or it does not say which of two values is odd.
+        """
+        said = [self._values[key] for key in keys]
+        count = Counter(value for values in said for value in values)
+        if not count:
+            raise ValueError(
+                f"nothing says {self.column!r}, the truth: graphs, nodes and edges have "
+                f"{closest_names(self.column, self._names) or 'no data'}"
+            )
+        odd = self._odd_of(count)
+        self.odd = tuple(sorted(odd))
+        found = np.zeros(len(said), dtype=np.int64)
+        found[[bool(values) for values in said]] = 1
+        found[[not odd.isdisjoint(values) for values in said]] = -1
+        return found
+
+    def _odd_of(self, count: Counter[str]) -> set[str]:
+        """The values that mean odd: by their words, or the rarer of two."""
+        lower = {value: value.lower() for value in count}
+        for odd, normal in (OF_ESTIMATORS, (ODD, NORMAL)):
+            if set(lower.values()) <= odd | normal:
+                return {value for value, word in lower.items() if word in odd}
+        by_count = count.most_common()
+        if len(count) == 2 and by_count[0][1] > by_count[1][1]:
+            return {by_count[1][0]}
+        values = [f"{value!r} ({n} graphs)" for value, n in by_count]
+        raise ValueError(
+            f"{self.column!r}, the truth, does not say what is odd: it has {listed(values)}; make "
+            "a column of 1 for odd and 0 for normal"
+        )
+
+
+def _plain(value: Any) -> str:
+    """A value as text: 1, 1.0 and "1" are one."""
+    text = str(value).strip()
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return f"{number:g}" if number == int(number) else text

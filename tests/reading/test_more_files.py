@@ -1,0 +1,226 @@
+"""Matrices of NumPy and MATLAB, DOT, Pajek, lists of neighbors, trees, and what software needs."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from networkx.utils import graphs_equal
+
+from skgraphkde.reading.files import find_files, iter_graphs
+from skgraphkde.reading.files.matrices import graph_of_matrix
+from tests.conftest import refused, warned
+
+
+def read(path):
+    """The graphs of a path by their names, without its folder."""
+    return {name.rpartition("/")[2]: graph for name, graph in iter_graphs(find_files([path]))}
+
+
+def symmetric(n, seed=0):
+    matrix = np.random.default_rng(seed).random((n, n))
+    return np.triu(matrix, 1) + np.triu(matrix, 1).T
+
+
+# -- matrices --------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 8), st.integers(0, 1000), st.booleans(), st.floats(0, 1))
+def test_a_matrix_is_what_networkx_makes_of_it(n, seed, is_symmetric, share):
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(-3, 4, (n, n)) * (rng.random((n, n)) < share)
+    if is_symmetric:
+        matrix = np.triu(matrix) + np.triu(matrix, 1).T
+    off_diagonal = matrix - np.diag(np.diag(matrix))
+    kind = nx.Graph if (off_diagonal == off_diagonal.T).all() else nx.DiGraph
+    expected = nx.from_numpy_array(off_diagonal.astype(float), create_using=kind)
+    for form in (matrix, sp.csr_array(matrix), matrix.astype(np.int8)):
+        found = graph_of_matrix(form, None)
+        assert type(found) is kind
+        assert graphs_equal(found, expected)
+
+
+def test_a_last_digit_of_a_matrix_is_no_direction():
+    matrix = symmetric(5).astype(np.float32)
+    matrix[0, 1] = np.nextafter(matrix[0, 1], np.float32(2))
+    assert not graph_of_matrix(matrix, None).is_directed()
+    matrix[0, 1] += 0.01
+    assert graph_of_matrix(matrix, None).is_directed()
+
+
+def test_numpy(tmp_path):
+    one, other = symmetric(4), symmetric(4, 1)
+    np.save(tmp_path / "one.npy", one)
+    np.save(tmp_path / "two.npy", np.stack([one, other]))
+    found = read(tmp_path)
+    assert list(found) == ["one.npy", "two.npy#0", "two.npy#1"]
+    assert graphs_equal(found["one.npy"], graph_of_matrix(one, None))
+    assert graphs_equal(found["two.npy#1"], graph_of_matrix(other, None))
+
+
+def test_arrays_with_the_names_of_their_rows(tmp_path):
+    one, other = symmetric(4), symmetric(4, 1)
+    regions = np.array(["left", "right", "top", "stem"])
+    np.savez(tmp_path / "both.npz", a=one, b=other, regions=regions, age=np.arange(3))
+    found = warned("both.npz: no matrices, and not read: age", read, tmp_path / "both.npz")
+    assert list(found) == ["both.npz#a", "both.npz#b"]
+    assert graphs_equal(found["both.npz#b"], graph_of_matrix(other, regions.tolist()))
+    sp.save_npz(tmp_path / "sparse.npz", sp.csr_matrix(one))
+    assert graphs_equal(read(tmp_path / "sparse.npz")["sparse.npz"], graph_of_matrix(one, None))
+
+
+@pytest.mark.parametrize("axis", [0, 2])
+def test_matlab(axis, tmp_path):
+    matrices = [symmetric(4, seed) for seed in range(3)]
+    names = np.array(["a", "b", "c", "d"], dtype=object)
+    variables = {"conn": np.stack(matrices, axis=axis), "names": names}
+    scipy.io.savemat(tmp_path / "study.mat", variables)
+    found = read(tmp_path)
+    assert list(found) == ["study.mat#0", "study.mat#1", "study.mat#2"]
+    for graph, matrix in zip(found.values(), matrices, strict=True):
+        assert graphs_equal(graph, graph_of_matrix(matrix, list("abcd")))
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.ones((2, 3)), r"no square matrix of numbers.*shape \(2, 3\)"),
+        (np.array([{}, 1], dtype=object), "allow_pickle"),
+        (np.array(["a", "b"]), "no square matrix"),
+        (np.ones((1, 1)), "no square matrix"),
+    ],
+)
+def test_arrays_that_are_no_matrices(array, message, tmp_path):
+    np.save(tmp_path / "x.npy", array)
+    refused(f"x.npy cannot be read as a matrix of NumPy.*{message}", read, tmp_path / "x.npy")
+
+
+# -- DOT and Pajek ---------------------------------------------------------------------------------
+
+
+def test_dot(tmp_path):
+    pytest.importorskip("pydot")
+    text = """digraph calls {
+        node [shape=box, color=red];
+        main [label="the main", weight=2.5];
+        subgraph cluster_0 { label="inner"; parse; subgraph cluster_1 { lex -> parse; } }
+        main -> parse [kind="calls", style=dotted];
+        main -> parse [kind="reads"];
+        main:port -> {lex emit};
+        "a:b" -> main;
+    }"""
+    (tmp_path / "calls.dot").write_text(text)
+    (graph,) = read(tmp_path).values()
+    assert graph.is_directed()
+    expected = [("lex", "parse"), ("main", "parse"), ("main", "parse"), ("main", "lex")]
+    assert sorted(graph.edges()) == sorted([*expected, ("main", "emit"), ("a:b", "main")])
+    assert dict(graph.nodes.data())["main"] == {"label": "the main", "weight": "2.5"}
+    assert sorted(x for *_, x in graph.edges(data="kind", default="")) == [
+        "",
+        "",
+        "",
+        "",
+        "calls",
+        "reads",
+    ]
+    (tmp_path / "calls.dot").write_text("graph { a -- b; c }")
+    (graph,) = read(tmp_path).values()
+    assert graphs_equal(graph, nx.Graph({"a": ["b"], "c": []}))
+
+
+def test_pajek(tmp_path):
+    graph = nx.path_graph(["one", "two", "number 3"])
+    nx.set_edge_attributes(graph, {("one", "two"): 2.5, ("two", "number 3"): 1.0}, "weight")
+    nx.write_pajek(graph, tmp_path / "path.net")
+    (found,) = read(tmp_path).values()
+    assert graphs_equal(found, graph)
+    (tmp_path / "path.net").write_text('*Vertices 2\n1 "a"\n2 "b"\n*Arcs\n1 2\n*Edges\n1 2\n')
+    refused("it has arcs and edges", read, tmp_path / "path.net")
+
+
+# -- JSON ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+@pytest.mark.parametrize("seed", range(5))
+def test_lists_of_neighbors(kind, seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    graph = kind(color="red")
+    for k in range(6):
+        graph.add_node(k, size=k / 2)
+    for u, v in rng.integers(6, size=(9, 2)).tolist():
+        graph.add_edge(u, v, weight=float(rng.integers(9)))
+    (tmp_path / "adjacency.json").write_text(json.dumps(nx.adjacency_data(graph)))
+    (found,) = read(tmp_path).values()
+    assert found.graph == graph.graph
+    assert dict(found.nodes.data()) == dict(graph.nodes.data())
+    ends = (lambda u, v: (u, v)) if graph.is_directed() else (lambda u, v: (min(u, v), max(u, v)))
+    of_found = sorted((*ends(u, v), x["weight"]) for u, v, x in found.edges(data=True))
+    of_graph = sorted((*ends(u, v), x["weight"]) for u, v, x in graph.edges(data=True))
+    assert of_found == of_graph
+
+
+def test_trees(tmp_path):
+    tree = nx.DiGraph([(1, 2), (1, 3), (3, 4)])
+    nx.set_node_attributes(tree, {k: "xy"[k % 2] for k in tree}, "label")
+    (tmp_path / "tree.json").write_text(json.dumps(nx.tree_data(tree, 1)))
+    (found,) = read(tmp_path).values()
+    assert graphs_equal(found, tree)
+    leaf = {"name": "a", "size": 3}
+    alike = {"name": "root", "children": [leaf, {"name": "a", "children": [leaf]}]}
+    (tmp_path / "tree.json").write_text(json.dumps([alike, alike]))
+    first, second = read(tmp_path).values()
+    assert graphs_equal(first, second)
+    assert [name for _, name in first.nodes(data="name")] == ["root", "a", "a", "a"]
+    assert nx.is_arborescence(first)
+
+
+def test_a_bill_of_materials(tmp_path):
+    inner = {"bom-ref": "c", "name": "inner", "type": "library"}
+    components = [
+        {"bom-ref": "a", "name": "left-pad", "version": "1.3", "type": "library"},
+        {"purl": "pkg:npm/b@2", "name": "b", "components": [inner]},
+    ]
+    content = {
+        "bomFormat": "CycloneDX",
+        "metadata": {"component": {"bom-ref": "app", "name": "shop", "type": "application"}},
+        "components": components,
+        "dependencies": [
+            {"ref": "app", "dependsOn": ["a", "pkg:npm/b@2"]},
+            {"ref": "a", "dependsOn": ["c"]},
+            {"ref": "c"},
+        ],
+    }
+    (tmp_path / "bom.json").write_text(json.dumps(content))
+    (graph,) = read(tmp_path).values()
+    assert set(graph.edges) == {("app", "a"), ("app", "pkg:npm/b@2"), ("a", "c")}
+    assert graph.nodes["a"] == {"label": "left-pad", "version": "1.3", "type": "library"}
+    content["dependencies"][1]["dependsOn"] = ["missing"]
+    (tmp_path / "bom.json").write_text(json.dumps(content))
+    refused("ends at 'missing', a node that is not listed", read, tmp_path / "bom.json")
+
+
+def test_a_lock_file_of_npm(tmp_path):
+    packages = {
+        "": {"name": "shop", "dependencies": {"a": "^1", "b": "^1"}, "devDependencies": {"t": "1"}},
+        "node_modules/a": {"version": "1.0.0", "dependencies": {"b": "^2", "@x/y": "1"}},
+        "node_modules/a/node_modules/b": {"version": "2.0.0", "dependencies": {"t": "1"}},
+        "node_modules/b": {"version": "1.0.0", "optionalDependencies": {"fsevents": "2"}},
+        "node_modules/t": {"version": "1.0.0", "dev": True, "devDependencies": {"zzz": "1"}},
+        "node_modules/@x/y": {"version": "0.1.0", "hasInstallScript": True},
+    }
+    content = {"name": "shop", "lockfileVersion": 3, "packages": packages}
+    (tmp_path / "package-lock.json").write_text(json.dumps(content))
+    (graph,) = read(tmp_path).values()
+    place = {"a": "node_modules/a", "b2": "node_modules/a/node_modules/b", "b1": "node_modules/b"}
+    place |= {"t": "node_modules/t", "y": "node_modules/@x/y", "": "."}
+    pairs = [("", "a"), ("", "b1"), ("", "t"), ("a", "b2"), ("a", "y"), ("b2", "t")]
+    assert set(graph.edges) == {(place[u], place[v]) for u, v in pairs}
+    assert graph.nodes["node_modules/@x/y"]["label"] == "@x/y"
+    assert graph.nodes["."]["label"] == "shop"
+    (tmp_path / "package-lock.json").write_text(json.dumps({"lockfileVersion": 1}))
+    refused("lockfileVersion 1", read, tmp_path / "package-lock.json")
