@@ -93,9 +93,10 @@ def _interrupt_again(dropped: Any) -> None:
 def main() -> None:
     """Find the graphs that are not like the others.
 
-    GRAPHS are files and folders: GraphML, GML, GEXF, JSON (what networkx.node_link_data gives, or a
-    list of it), edge lists as CSV, molecules (SMILES, SDF), event logs (CSV, XES), spans of
-    OpenTelemetry (JSON), all of these also gzipped, zips of them, and zips of the TU collection.
+    GRAPHS are files and folders: GraphML, GML, GEXF, DOT, Pajek, JSON (what
+    networkx.node_link_data gives, or a list of it), edge lists as CSV, matrices (CSV, NumPy,
+    MATLAB), molecules (SMILES, SDF), event logs (CSV, XES), spans of OpenTelemetry (JSON), all of
+    these also gzipped, zips of them, and zips of the TU collection.
     Folders are searched with their subfolders. "-" stands for the paths that standard input lists,
     one per line.
     """
