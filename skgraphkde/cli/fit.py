@@ -18,6 +18,7 @@ from skgraphkde.cli.options import (
     schema_of,
     schema_options,
     table_options,
+    truth_option,
 )
 from skgraphkde.cli.output import echo
 from skgraphkde.cli.reading import GraphFiles
@@ -68,6 +69,7 @@ def _parse_settings(
     "literal; other text is a string. Takes precedence over other options.",
 )
 @verdicts_option
+@truth_option
 @detector_option
 @schema_options
 @reads_graphs
@@ -115,5 +117,7 @@ def fit(
         f"read            {batch.schema.words.counted(batch.n_graphs, 'graph')}, "
         f"{batch.schema.words.counted(batch.n_nodes, 'node')}"
     )
+    if files.truth is not None:
+        echo(f"left out        {files.truth.column!r}, the truth")
     of_people = {} if marked is None else {"verdicts": marked.of(list(batch.names or ()), files)}
     save(fit_quietly(files, model.fit, batch, **of_people), output)

@@ -19,6 +19,8 @@ from skgraphkde.cli.output import OutputFile, check_output
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.core.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
 from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.reading.cases import KINDS as KINDS_OF_CASES
+from skgraphkde.reading.cases import CaseRule
 from skgraphkde.saving import load
 
 SKIPPED = 3  # the exit code if graphs were skipped, as requested
@@ -71,9 +73,11 @@ def output_option(help_text: str, *suffixes: str, required: bool = True) -> Call
 # -- graphs ----------------------------------------------------------------------------------------
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-# Before the fields of TableFiles, as `graphs` is an argument, and the options of `read_batch`.
+# Before the fields of TableFiles, as `graphs` is an argument, the options of `read_batch`, and the
+# fields of CaseRule.
 _TABLE = "table_"
 _CSV = "csv_"
+_CASE = "case_"
 
 
 def _separator(ctx: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
@@ -127,6 +131,43 @@ table_options = _together(
         type=_FILE,
         metavar="FILE",
         help="Table of nodes, with the columns of the graph and the node.",
+    ),
+    click.option(
+        "--cases",
+        "case_by",
+        type=click.Choice(KINDS_OF_CASES),
+        help="GRAPHS is one table of edges, or one graph, and its cases are judged: what hangs "
+        "together; each node with its surroundings; or windows of time.",
+    ),
+    click.option(
+        "--window",
+        "case_window",
+        metavar="TIME",
+        help="Cases are those of windows of this length, such as 7D or 12h.",
+    ),
+    click.option(
+        "--time-column",
+        "case_time",
+        metavar="NAME",
+        help="Column of the time of an edge; cases have the hours since their first edge.",
+    ),
+    click.option(
+        "--hops",
+        "case_hops",
+        type=click.IntRange(1),
+        help="How far an ego reaches.  [default: 1]",
+    ),
+    click.option(
+        "--least",
+        "case_least",
+        type=click.IntRange(1),
+        help="Leave out cases with fewer edges.  [default: 1]",
+    ),
+    click.option(
+        "--egos-of",
+        "case_of",
+        metavar="NAME=VALUE",
+        help="Egos of nodes with this value in --nodes only, such as kind=account.",
     ),
     click.option(
         "--smiles-column",
@@ -198,6 +239,19 @@ def _taken(options: dict[str, Any], prefix: str) -> dict[str, Any]:
     return {name.removeprefix(prefix): x for name, x in values.items() if x is not None}
 
 
+def _rule_of(options: dict[str, Any]) -> CaseRule | None:
+    """What a case is, by the options; None if no cases are to be made."""
+    if options and "by" not in options:
+        raise click.UsageError(
+            "--window, --time-column, --hops, --least and --egos-of say how --cases makes graphs: "
+            f"give --cases {' or '.join(KINDS_OF_CASES)}"
+        )
+    try:
+        return CaseRule(**options) if options else None
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
 def reads_graphs(
     command: Callable, *, required: bool = True, renews_model: bool = False
 ) -> Callable:
@@ -232,19 +286,25 @@ def reads_graphs(
             check_output(path)
             if named.count(os.path.realpath(path)) > 1:
                 raise click.UsageError(f"{path} is another file of this command: name a new one")
-        tables, of_csv = (_taken(options, prefix) for prefix in (_TABLE, _CSV))
+        tables = _taken(options, _TABLE)
+        of_csv = _taken(options, _CSV)
+        rule = _rule_of(_taken(options, _CASE))
+        if rule is not None and "graph" in tables:
+            raise click.UsageError("--cases makes graphs, and --graph-column names them: give one")
         files = GraphFiles(
             graphs,
             tables,
             of_csv,
             outputs,
             truth,
+            rule,
             spans=spans,
             skip_errors=skip_errors,
             quiet=quiet,
         )
         if "call" in options:
-            called = graphs_of_column(tables.get("graph", "")) | (options["call"] or {})
+            column = tables.get("graph", "" if rule is None else "case")
+            called = graphs_of_column(column) | (options["call"] or {})
             options["call"] = called or None
         options.pop("force")  # for `check_output`
         command(files=files, output=output, **options)

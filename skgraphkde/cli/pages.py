@@ -117,7 +117,7 @@ def find(
     if output.lower().endswith(SUFFIXES):
         page = Page(detector, alpha=0.1)
         with files.stage("Judging"):
-            page.add_all(known, names, known.ids_by_graph(), own)
+            page.add_all(known, names, known.ids_by_graph(), own, files.origins)
         judged = [row.judged for row in page.listed]
         with files.stage("Drawing"), open_output(output) as file:
             file.write(page.html(files.skipped, marked.ranks, files.notes))
@@ -134,6 +134,8 @@ def find(
         table["group"] = group_numbers(groups, len(known))
         table["reason"] = with_shared([x.why if x.is_anomaly else None for x in judged], groups)
         table["codes"] = [x.codes for x in judged]
+        if files.origins:
+            table["rows"] = [files.origins.get(name, "") for name in names]
         if files.said is not None:
             table["truth"] = words_of_verdicts(files.said)
         write_table(table, output)
@@ -213,7 +215,8 @@ def report(
     batch = files.read(fitted.schema_)
     page = Page(fitted, alpha)
     with files.stage("Judging"):
-        page.add_all(fitted.read(batch), batch.names or (), batch.ids_by_graph())
+        graphs = fitted.read(batch)
+        page.add_all(graphs, batch.names or (), batch.ids_by_graph(), origins=files.origins)
     with files.stage("Drawing"), open_output(output) as file:
         file.write(page.html(files.skipped, notes=files.notes))
     n_anomalies = sum(row.judged.is_anomaly for row in page.listed)

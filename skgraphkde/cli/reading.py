@@ -7,6 +7,7 @@ import warnings
 import zipfile
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,12 @@ from skgraphkde.cli.output import echo, message_of
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.graphs.schema import FittedSchema, GraphSchema
+from skgraphkde.reading.cases import CaseRule, words_of_rows
 from skgraphkde.reading.files import Source, TableFiles, find_files, read_batch
+from skgraphkde.reading.files.common import AnyPath
 from skgraphkde.reading.files.logs import SpanFiles
 from skgraphkde.reading.files.tables import SUFFIXES
-from skgraphkde.reading.files.walk import files_of, suffix_of
+from skgraphkde.reading.files.walk import SplitFile, files_of, suffix_of
 from skgraphkde.reading.truth import Truth
 
 WITH_OPTIONS = {".csv", ".tsv", ".xes"}  # suffixes of files that have options
@@ -42,6 +45,8 @@ class GraphFiles:
         What the command writes; no graph is among it.
     truth : str, default=None
         The column that says which graphs are odd.
+    rule : CaseRule, default=None
+        How one table or graph is split.
     spans : bool
         The files are those of spans.
     skip_errors : bool
@@ -57,6 +62,7 @@ class GraphFiles:
         options: dict[str, str],
         outputs: Sequence[str] = (),
         truth: str | None = None,
+        rule: CaseRule | None = None,
         *,
         spans: bool,
         skip_errors: bool,
@@ -70,6 +76,8 @@ class GraphFiles:
         self.skip_errors = skip_errors
         self.quiet = quiet
         self.truth = None if truth is None else Truth(truth)
+        self.rule = rule
+        self.rows: dict[str, list[Any]] = {}  # of the table, by the names of cases
         self.said: np.ndarray | None = None  # by the truth, of each graph: as verdicts are
         self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
@@ -87,10 +95,34 @@ class GraphFiles:
             warnings.showwarning = note
             self.sources = self._sources()
             self._check_outputs()
-            batch = read_batch(self.sources, schema, self.on_error, self.options, self.truth)
+            batch = read_batch(
+                self.sources, schema, self.on_error, self.options, self.truth, self.rows
+            )
         if self.truth is not None:
             self.said = self.truth.verdicts(batch.names or ())
+        self._check_one(batch, schema)
         return batch
+
+    def _check_one(self, batch: GraphBatch, schema: Any) -> None:
+        """Say how several graphs are made of one, which nothing can be learned from."""
+        is_fitted = isinstance(schema, FittedSchema)
+        if len(batch) > 1 or len(self.paths) > 1 or self.skipped or is_fitted:
+            return
+        if self.rule is not None:
+            raise click.ClickException(
+                f"{self.paths[0]} is one case, and others are needed to compare it with: take a "
+                "shorter --window, or --cases egos"
+            )
+        raise click.ClickException(
+            f"{self.paths[0]} is one graph, and others are needed to compare it with: if a column "
+            "says to which of many graphs a row belongs, give it as --graph-column; to judge the "
+            "parts of one table or graph, give --cases components, egos or windows"
+        )
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """The rows of the table that each case is of, in words, by its name."""
+        return {name: words_of_rows(rows) for name, rows in self.rows.items()}
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """Show on stderr what begins, and on a terminal how far it is."""
@@ -98,12 +130,15 @@ class GraphFiles:
 
     def _sources(self) -> list[Source]:
         """The files, each once, with what the options say of them."""
-        if self.tables and len(self.paths) == 1 and self.paths[0].lower().endswith(SUFFIXES):
-            if "graph" not in self.tables:
+        is_table = len(self.paths) == 1 and self.paths[0].lower().endswith(SUFFIXES)
+        if is_table and (self.tables or self.rule is not None):
+            if self.rule is None and "graph" not in self.tables:
                 raise click.UsageError(
-                    "a table of edges needs --graph-column, the column of its graphs"
+                    "a table of edges needs --graph-column, the column of its graphs; or --cases, "
+                    "which makes graphs of one table: components, egos or windows"
                 )
-            return [TableFiles(Path(self.paths[0]), **self.tables)]
+            tables = TableFiles(Path(self.paths[0]), **self.tables, rule=self.rule)
+            return [tables if self.rule is None else replace(tables, graph="case")]
         files = find_files(self.paths, self.on_error, self.tables, self.options)
         found = {str(x): x for x in files}
         if self.tables and not any(isinstance(x, TableFiles) for x in found.values()):
@@ -112,6 +147,8 @@ class GraphFiles:
                 f"({', '.join(SUFFIXES)}), with the columns source and target: name these by "
                 "--source-column and --target-column, or leave the options out"
             )
+        if self.rule is not None:
+            return [SplitFile(x, self.rule) for x in found.values() if isinstance(x, AnyPath)]
         if self.spans:
             return [SpanFiles(tuple(found.values()))]
         suffixes = {suffix_of(x) for source in found.values() for x in files_of(source)}

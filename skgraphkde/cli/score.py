@@ -94,6 +94,8 @@ def score(
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]
         if output is not None and not output.lower().endswith(".csv"):  # which has no lists
             table["findings"] = [[y.record() for y in x.told] * x.is_anomaly for x in judged]
+    if files.origins:
+        table["rows"] = [files.origins.get(name, "") for name in batch.names or ()]
     if files.said is not None:
         table["truth"] = words_of_verdicts(files.said)
     write_table(table, output)

@@ -60,7 +60,7 @@ def echo_truth(
     )
     echo(line, err=err)
     if not 0 < n_odd < n:
-        echo("  no figures: they need odd graphs and others", err=err)
+        echo("  no figures: they need odd graphs, and others that it says are normal", err=err)
         return
     auroc = roc_auc_score(is_odd, -of_counted)
     precision = average_precision_score(is_odd, -of_counted)

@@ -156,6 +156,7 @@ class Page:
         names: Sequence[Any],
         ids: Sequence[Sequence[Any]] | None = None,
         own: np.ndarray | None = None,
+        origins: Mapping[str, str] | None = None,
     ) -> None:
         """Judge the graphs of the page, and explain the oddest.
 
@@ -169,6 +170,8 @@ class Page:
             Ids of the nodes of each graph. None: their positions.
         own : ndarray of shape (n_graphs,), default=None
             As for :func:`~skgraphkde.explanation.results.judge`.
+        origins : mapping of str, default=None
+            The rows of a table that each graph is of, in words, by its name.
         """
         if own is not None:
             self.groups = groups_of(self.detector)
@@ -188,6 +191,10 @@ class Page:
         n_nodes = batch.n_nodes_per_graph.tolist()
         n_edges = batch.n_edges_per_graph.tolist()
         data = data_of(batch)
+        if origins:
+            data = [
+                {"rows": origins.get(str(x), ""), **of} for x, of in zip(names, data, strict=True)
+            ]
         texts = [shown(str(name), LONGEST) for name in names]
         starts = {text[: max(text.rfind("/"), text.rfind("#")) + 1] for text in texts}
         start = starts.pop() if len(starts) == 1 else ""

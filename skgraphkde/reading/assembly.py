@@ -43,7 +43,6 @@ from skgraphkde.core.graphs.schema import (
     names_in_schema,
 )
 from skgraphkde.reading.formats.common import (
-    NUMBER,
     Graph,
     as_doubles,
     as_floats,
@@ -60,6 +59,8 @@ from skgraphkde.reading.formats.common import (
 
 # Types whose values are all numbers.
 NUMBERS = {int, float, np.int64, np.int32, np.float64, np.float32}
+# A number as programs write it: with an exponent only after decimals, as 1E5 may be a code.
+WRITTEN = re.compile(r"-?(0|[1-9]\d*)(\.\d+(e[+-]?\d+)?)?", re.IGNORECASE)
 # Whole numbers as text are numbers if there are so many, and codes if there are fewer.
 FEWEST_NUMBERS = 10
 REMEDY = "or say missing='indicate' in the GraphSchema (--missing indicate in the shell)"
@@ -250,12 +251,14 @@ def _are_written_numbers(columns: list[Any]) -> bool:
     for given in columns:
         values = () if given is None or length(plain(given)) is None else plain(given)
         for value in values.values() if isinstance(values, Mapping) else values:
-            if isinstance(value, str) and NUMBER.fullmatch(value):
+            if isinstance(value, str) and WRITTEN.fullmatch(value):
                 texts.append(value)
             elif not is_missing(value):
                 return False
     distinct = set(texts)
-    have_decimals = any(re.search(r"\d[.e]|\.\d", text, re.IGNORECASE) for text in distinct)
+    if len(set(map(float, distinct))) < len(distinct):  # 1.1 and 1.10 are versions
+        return False
+    have_decimals = any("." in text for text in distinct)
     hardly_repeat = len(distinct) >= FEWEST_NUMBERS and 2 * len(distinct) > len(texts)
     return have_decimals or hardly_repeat
 

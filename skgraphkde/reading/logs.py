@@ -21,6 +21,7 @@ from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.graphs.schema import GraphSchema, closest_names, names_in_schema
 from skgraphkde.reading.formats.common import is_target
 from skgraphkde.reading.tables import as_frame, graphs_of_tables
+from skgraphkde.reading.times import times_of_events
 from skgraphkde.reading.truth import Truth
 
 __all__ = ["read_log"]
@@ -34,6 +35,7 @@ LOG_COLUMNS = {
     "start": ("start timestamp", "time:start", "start time"),
     "lifecycle": ("lifecycle:transition",),
 }
+HOURS = "hours that a step took"  # a column of events, before it has a shorter name
 
 
 @overload
@@ -128,24 +130,28 @@ def read_log(
         "truth": truth,
     }
     columns = _columns_of_log(table, given)
+    said = find_truth(table.columns, given, columns)
+    if said is not None:
+        columns["truth"] = said
     schema = GraphSchema()
     kept = without_targets("the event log", dict(table.items()), columns, schema)
-    times = starts = None
-    if "timestamp" in columns:
-        times = pd.to_datetime(kept.pop(columns["timestamp"]), utc=True)
-    if times is not None and "start" in columns:
-        starts = pd.to_datetime(kept.pop(columns["start"]), utc=True)
     for what in ("case", "activity"):
         is_missing = table[columns[what]].isna()
         if is_missing.any():
             row = int(is_missing.to_numpy().argmax())
             raise ValueError(f"event {row} has no {columns[what]!r}: fill it, or drop the event")
-    if times is not None and times.isna().any():
-        row = int(times.isna().to_numpy().argmax())
-        raise ValueError(f"event {row} has no time: fill it, or drop the event")
+    times = starts = None
+    if "timestamp" in columns:
+        ends = kept.pop(columns["timestamp"])
+        if ends.isna().any():
+            row = int(ends.isna().to_numpy().argmax())
+            raise ValueError(f"event {row} has no time: fill it, or drop the event")
+        began = kept.pop(columns["start"]) if "start" in columns else None
+        names = columns["timestamp"], columns.get("start")
+        times, starts = times_of_events("the event log", names, ends, began)
     of_cases = [x for x in kept if x.startswith("case:") and x != columns["case"]]
-    if truth is not None and truth not in of_cases:
-        of_cases.append(truth)
+    if said is not None and said not in of_cases:
+        of_cases.append(said)
     events = pd.DataFrame({x: values.astype(object) for x, values in kept.items()})
     found = graphs_of_log(
         "the event log",
@@ -169,7 +175,7 @@ def read_log(
 
 def _columns_of_log(table: Any, given: Mapping[str, str | None]) -> dict[str, str]:
     """The columns of a log, by the keys of `LOG_COLUMNS`."""
-    named = {what: name for what, name in given.items() if name is not None}
+    named = {x: name for x, name in given.items() if name is not None and x != "truth"}
     for name in named.values():
         if name not in table.columns:
             there = closest_names(name, map(str, table.columns))
@@ -186,7 +192,9 @@ def _columns_of_log(table: Any, given: Mapping[str, str | None]) -> dict[str, st
 
 
 def find_columns(names: Iterable[Any], given: Mapping[str, str]) -> dict[str, Any]:
-    """The columns of a table that are those of a log, by the keys of `LOG_COLUMNS`, and "truth".
+    """The columns of a table that are those of a log, by the keys of `LOG_COLUMNS`.
+
+    Where only starts are known, these are the times.
 
     Parameters
     ----------
@@ -194,11 +202,6 @@ def find_columns(names: Iterable[Any], given: Mapping[str, str]) -> dict[str, An
         Of all columns.
     given : mapping of str
         The names that the user gave, by the same keys; others are found by their usual names.
-
-    Raises
-    ------
-    ValueError
-        If the truth is one of the others.
     """
     every = list(names)
     usual = {str(name).lower().replace("_", " "): name for name in every}
@@ -207,11 +210,38 @@ def find_columns(names: Iterable[Any], given: Mapping[str, str]) -> dict[str, An
         name = given.get(what, next((usual[x] for x in usual_names if x in usual), None))
         if name in every:
             found[what] = name
+    if "timestamp" not in found and "start" in found:
+        found["timestamp"] = found.pop("start")
+    return found
+
+
+def find_truth(names: Iterable[Any], given: Mapping[str, str | None], columns: Any) -> str | None:
+    """The column of a log that says which cases are odd; None if the user names none.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Of all columns.
+    given : mapping of str
+        What the user gave; its name under "truth", also without the "case:" before it.
+    columns : mapping
+        As returned by :func:`find_columns`.
+
+    Raises
+    ------
+    ValueError
+        If it is no column, or one of the others.
+    """
     truth = given.get("truth")
-    if truth in found.values():
+    if truth is None:
+        return None
+    every = list(names)
+    found = next((x for x in (truth, f"case:{truth}") if x in every), None)
+    if found is None:
+        there = closest_names(truth, map(str, every))
+        raise ValueError(f"the log has no column {truth!r}, the truth: it has {there}")
+    if found in columns.values():
         raise ValueError(f"{truth!r} is the truth and a column of the log: name one of each")
-    if truth in every:
-        found["truth"] = truth
     return found
 
 
@@ -234,7 +264,8 @@ def without_targets(
     if targets:
         warn(
             f"{what}: not read, as it may be the target: {listed(list(map(repr, targets)))}; name "
-            "it in the GraphSchema (--node-category in the shell) if it is data"
+            "it in the GraphSchema (--node-category in the shell) if it is data, or as truth= "
+            "(--truth) to compare it with the result"
         )
     return {name: x for name, x in columns.items() if name not in targets}
 
@@ -268,23 +299,28 @@ def graphs_of_log(
         The names of what is read.
     """
     graph = columns["case"]
-    ids = {"graph": graph, "source": "from", "target": "to", "node": "id of the event"}
+    ids = {"source": "event before", "target": "event after", "node": "id of the event"}
+    ids = {"graph": graph, **ids}
     source, target, node = (ids[x] for x in ("source", "target", "node"))
     label = columns["activity"]
     of_case = events[graph]
     if "label" not in events and label not in names_in_schema(schema, "node"):
         events = events.rename(columns={label: "label"})
         label = "label"
+    duration = "hours" if "hours" not in events else "hours of the step"
     if starts is not None:
-        events["hours"] = _hours(times - starts)
+        events[duration] = _hours(times - starts)
     elif times is not None and "lifecycle" in columns:
-        events = _joined_steps(what, events, (graph, label), columns["lifecycle"], times)
+        steps = _joined_steps(what, events, (graph, label), columns["lifecycle"], times)
+        events = steps.rename(columns={HOURS: duration})
         times = times.loc[events.index]
     order = events.index if times is None else times.sort_values(kind="stable").index
     log = events.loc[order]
     count = log.groupby([graph, label]).cumcount() + 1
     activity = log[label].astype(str)
     log[node] = activity.where(count == 1, activity + " (" + count.astype(str) + ")")
+    twice = log.duplicated([graph, node])  # of "A", "A" and "A (2)"
+    log.loc[twice, node] += " #" + log.index[twice].astype(str)
     edges = log[[graph, node]].set_axis([graph, source], axis=1)
     edges[target] = log.groupby(graph)[node].shift(-1)
     if times is not None:
@@ -323,13 +359,16 @@ def _joined_steps(what: str, events: Any, step: tuple[str, str], lifecycle: str,
     times : Series
         The time of each event.
     """
-    order = times.sort_values(kind="stable").index
+    transitions = events[lifecycle].astype(str).str.strip().str.lower()
+    # At the same time, a start is before an end.
+    by_time = pd.DataFrame({"time": times, "is no start": transitions != "start"})
+    order = by_time.sort_values(["time", "is no start"], kind="stable").index
     ordered = events.loc[order]
-    transitions = ordered[lifecycle].astype(str).str.lower()
+    transitions = transitions.loc[order]
     if not {"start", "complete"} <= set(transitions):
         return events
     instance = [x for x in ("concept:instance",) if x in events]
-    keys = ordered[[*step, *instance]].itertuples(index=False, name=None)
+    keys = ordered[[*step, *instance]].fillna("").itertuples(index=False, name=None)
     open_starts = defaultdict[tuple, list](list)
     start_of = {}
     for row, key, transition in zip(order, keys, transitions, strict=True):
@@ -345,4 +384,4 @@ def _joined_steps(what: str, events: Any, step: tuple[str, str], lifecycle: str,
         f"{what}: {len(ends)} starts of steps are read with their ends, which have the hours "
         f"between them; {len(events) - 2 * len(ends)} other events stay alone"
     )
-    return events.assign(hours=hours).drop(index=list(start_of.values()))
+    return events.assign(**{HOURS: hours}).drop(index=list(start_of.values()))

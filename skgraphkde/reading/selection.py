@@ -61,7 +61,9 @@ ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:.*)?")
 TIME = re.compile(ISO_TIME.pattern + r"|\d{1,2}([./])\d{1,2}\2(\d{4}|\d\d)([ ,].*)?")
 # Shapes on maps, as programs write them as text.
 SHAPE = re.compile(
-    r"(SRID=\d+;)?\s*(MULTI)?(POINT|LINESTRING|POLYGON)\b|GEOMETRYCOLLECTION\b", re.I
+    r"(SRID=\d+;)?\s*((MULTI)?(POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)"
+    r"\s*(Z|M|ZM)?\s*(\(|EMPTY)",
+    re.IGNORECASE,
 )
 FEWEST_BLANKS = 2  # in free text
 # Numbers that are text for their decimal comma, blanks, or signs of currencies and units.
@@ -332,7 +334,9 @@ def drop_id_columns(
             codes = own[batch.data(part).labels]
             shared = _shared(codes[some], len(values), owner[some])
             why = _not_a_category(values, shared)
-            if why in (None, "identifier") and _are_running(values, codes[some], owner[some]):
+            if why in (None, "identifier") and _are_running(
+                values, codes[some], owner[some], part == "node"
+            ):
                 why = "running number"
             if why is not None and name not in named:
                 ignored.append(Ignored(part, name, why))
@@ -354,7 +358,7 @@ def drop_id_columns(
             continue
         columns = columns_by_name(batch.data(part).numbers, getattr(batch.schema, kind))
         for name, numbers in columns.items():
-            why = _not_a_number(name, numbers[some], owner[some])
+            why = _not_a_number(name, numbers[some], owner[some], part == "node")
             if why is not None and name not in (*CONVENTIONS[kind], *schema.named(kind)):
                 ignored.append(Ignored(part, name, why))
     if not ignored:
@@ -401,23 +405,32 @@ def _not_a_category(values: Sequence[Any], shared: float) -> str | None:
     return "free text" if are_many and 2 * n_with_words > len(texts) else "identifier"
 
 
-def _are_running(values: Sequence[Any], codes: np.ndarray, owner: np.ndarray) -> bool:
-    """True for numbers as text that number the nodes, or edges, of each graph in their order."""
+def _are_running(
+    values: Sequence[Any], codes: np.ndarray, owner: np.ndarray, in_order: bool
+) -> bool:
+    """True for numbers as text that number the nodes, or edges, of each graph."""
     if not values or not all(isinstance(x, str) and x.isdecimal() for x in values):
         return False
-    return _is_numbering(
-        pd.DataFrame({"value": np.array(values, dtype=float)[codes], "owner": owner})
-    )
+    numbers = np.array(values, dtype=float)[codes]
+    return _is_numbering(pd.DataFrame({"value": numbers, "owner": owner}), in_order)
 
 
-def _is_numbering(pairs: pd.DataFrame) -> bool:
-    """True if each graph numbers its nodes, or edges, in their order, from the same number on.
+def _is_numbering(pairs: pd.DataFrame, in_order: bool) -> bool:
+    """True if each graph numbers its nodes, or edges, from the same number on.
 
     Parameters
     ----------
     pairs : DataFrame
-        The "value" and the "owner" of each node, or edge.
+        The "value" and the "owner" of each node, or arc.
+    in_order : bool
+        Whether these are in the order in which they were given, as nodes are. Arcs are not, and
+        both of an edge have its number.
     """
+    if not in_order:
+        distinct = pairs.drop_duplicates().sort_values(["owner", "value"])
+        if 2 * len(distinct) < len(pairs):
+            return False
+        pairs = distinct
     of_graphs = pairs.groupby("owner", sort=False)["value"]
     sizes = of_graphs.transform("size")
     place = of_graphs.cumcount()
@@ -426,7 +439,7 @@ def _is_numbering(pairs: pd.DataFrame) -> bool:
     return bool((sizes > 1).any() and is_next.all() and starts.nunique() == 1)
 
 
-def _not_a_number(name: str, numbers: np.ndarray, owner: np.ndarray) -> str | None:
+def _not_a_number(name: str, numbers: np.ndarray, owner: np.ndarray, in_order: bool) -> str | None:
     """Why numbers say nothing, a key of `WHY_IGNORED`: they count, or are times.
 
     Running numbers are integers that all differ, and lie close together or are called so.
@@ -436,7 +449,7 @@ def _not_a_number(name: str, numbers: np.ndarray, owner: np.ndarray) -> str | No
     values = pairs.drop_duplicates()["value"].to_numpy()
     if numbers.shape[1] > 1 or len(values) < LEAST_VALUES:
         return None
-    if _is_numbering(pairs):
+    if _is_numbering(pairs, in_order):
         return "running number"
     words = {word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)}
     if words & CLOCKS and values.min() >= LEAST_TIME:
@@ -447,4 +460,6 @@ def _not_a_number(name: str, numbers: np.ndarray, owner: np.ndarray) -> str | No
         and len(np.unique(values)) == len(values)
     )
     is_dense = np.ptp(values) <= 1.2 * len(values)
-    return "running number" if all_differ and (is_dense or words & NUMBERING) else None
+    if all_differ and is_dense:
+        return "running number"
+    return "identifier" if all_differ and words & NUMBERING else None

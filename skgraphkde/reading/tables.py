@@ -139,15 +139,16 @@ def read_tables(
         if table is not None:
             tables[what] = as_frame(table, what)
             _check_numbers(tables[what], what, (*columns.values(), truth))
-    found = graphs_of_tables(**tables, columns=columns, directed=directed)
+    if truth in columns.values():
+        raise ValueError(f"{truth!r} is the truth and a column of ids: name one of each")
+    known = Truth(truth)
+    with known.kept_apart():
+        found = graphs_of_tables(**tables, columns=columns, directed=directed)
     for x in found.values():
         if isinstance(x, GraphError):
             raise x
     if truth is None:
         return list(found.values())
-    if truth in columns.values():
-        raise ValueError(f"{truth!r} is the truth and a column of ids: name one of each")
-    known = Truth(truth)
     for case, own in found.items():
         known.take(case, own)
     return list(found.values()), known.verdicts(list(found))

@@ -6,8 +6,10 @@ is learned from it: it says afterwards how well odd graphs were found.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import networkx as nx
@@ -15,13 +17,14 @@ import numpy as np
 from sklearn.base import clone
 
 from skgraphkde._messages import listed
+from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import (
     KINDS_OF,
     GraphSchema,
     closest_names,
     names_in_schema,
 )
-from skgraphkde.reading.formats.common import is_missing
+from skgraphkde.reading.formats.common import is_missing, of_no_edge
 
 __all__ = ["Truth"]
 
@@ -33,8 +36,23 @@ NORMAL = {
     *("0", "false", "f", "no", "n", "normal", "inlier", "regular"),
     *("legit", "legitimate", "benign", "licit"),
 }
-# As estimators of scikit-learn write them.
-OF_ESTIMATORS = ({"-1"}, {"1"})
+
+
+YES_OR_NO = {"1", "0", "true", "false", "t", "f", "yes", "no", "y", "n"}
+UNKNOWN = {"", "unknown", "unclear", "n/a", "na", "none", "?"}
+# Words in the names of columns that say which graphs are not odd.
+GOOD = {
+    "normal",
+    "inlier",
+    "valid",
+    "ok",
+    "okay",
+    "passed",
+    "good",
+    "legit",
+    "legitimate",
+    "benign",
+}
 
 
 class Truth:
@@ -42,7 +60,8 @@ class Truth:
 
     Parameters
     ----------
-    column : str
+    column : str or None
+        None: there is none.
 
     Attributes
     ----------
@@ -50,8 +69,10 @@ class Truth:
         The values that count as odd, once :meth:`verdicts` was called.
     """
 
-    def __init__(self, column: str) -> None:
-        self.column = column
+    def __init__(self, column: str | None) -> None:
+        if column is not None and not isinstance(column, str):
+            raise TypeError(f"the truth is the name of a column, got {column!r}")
+        self.column = column or ""
         self.odd: tuple[str, ...] = ()
         self._read_as = ""  # what the schema names the column as
         self._values: dict[Hashable, set[str]] = {}
@@ -74,6 +95,15 @@ class Truth:
             named[categories] = (*others, *schema.named(categories), self.column)
         return clone(schema).set_params(**named)
 
+    @contextmanager
+    def kept_apart(self) -> Iterator[None]:
+        """While this holds, edges that differ in the truth alone are equal to readers."""
+        token = of_no_edge.set(self.column)
+        try:
+            yield
+        finally:
+            of_no_edge.reset(token)
+
     def take(self, key: Hashable, graph: nx.Graph) -> None:
         """Remove the column from a graph of a reader, and keep what it says.
 
@@ -88,18 +118,20 @@ class Truth:
         ValueError
             If it has the column, and the schema reads that as data.
         """
-        of_graph = graph.graph.pop(self.column, None)
         self._names |= dict.fromkeys(map(str, graph.graph))
-        if isinstance(of_graph, frozenset):  # of all steps of a log, which may call others so
-            self._values[key] = {_plain(x) for x in of_graph if not is_missing(x)}
-            return
-        values = [of_graph]
+        for name in (self.column, f"case:{self.column}"):
+            of_steps = graph.graph.get(name)
+            if isinstance(of_steps, frozenset):  # of a log, whose steps may have others of the name
+                del graph.graph[name]
+                self._values[key] = _said(of_steps)
+                return
+        values = [graph.graph.pop(self.column, None)]
         records = [data for _, data in graph.nodes(data=True)]
         records += [data for _, _, data in graph.edges(data=True)]
         for data in records:
             values.append(data.pop(self.column, None))
             self._names |= dict.fromkeys(map(str, data))
-        found = {_plain(x) for x in values if not is_missing(x)}
+        found = _said(values)
         if found and self._read_as:
             raise ValueError(
                 f"{self.column!r} is the truth, and the schema reads it as {self._read_as}: name "
@@ -132,6 +164,12 @@ class Truth:
                 f"{closest_names(self.column, self._names) or 'no data'}"
             )
         odd = self._odd_of(count)
+        n_odd = sum(not odd.isdisjoint(values) for values in said)
+        if 2 * n_odd > len(said):
+            warn(
+                f"{n_odd} of {len(said)} graphs are odd by {self.column!r}, the truth, where it is "
+                f"{listed(sorted(map(repr, odd)))}: if it means the others, turn it around"
+            )
         self.odd = tuple(sorted(odd))
         found = np.zeros(len(said), dtype=np.int64)
         found[[bool(values) for values in said]] = 1
@@ -141,10 +179,19 @@ class Truth:
     def _odd_of(self, count: Counter[str]) -> set[str]:
         """The values that mean odd: by their words, or the rarer of two."""
         lower = {value: value.lower() for value in count}
-        for odd, normal in (OF_ESTIMATORS, (ODD, NORMAL)):
-            if set(lower.values()) <= odd | normal:
-                return {value for value, word in lower.items() if word in odd}
+        words = set(lower.values())
+        if "-1" in words and words <= {"-1", "1"}:  # as estimators of scikit-learn write them
+            return {"-1"}
+        if words <= ODD | NORMAL:
+            parts = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", self.column)
+            says_normal = not GOOD.isdisjoint(map(str.lower, parts)) and words <= YES_OR_NO
+            meant = NORMAL if says_normal else ODD
+            return {value for value, word in lower.items() if word in meant}
         by_count = count.most_common()
+        if len(count) == 2 and words & ODD:
+            return {value for value, word in lower.items() if word in ODD}
+        if len(count) == 2 and words & NORMAL:
+            return {value for value, word in lower.items() if word not in NORMAL}
         if len(count) == 2 and by_count[0][1] > by_count[1][1]:
             return {by_count[1][0]}
         values = [f"{value!r} ({n} graphs)" for value, n in by_count]
@@ -154,11 +201,17 @@ class Truth:
         )
 
 
+def _said(values: Iterable[Any]) -> set[str]:
+    """What values say, as texts, without those that are missing."""
+    said = {_plain(x) for x in values if not is_missing(x)}
+    return {x for x in said if x.lower() not in UNKNOWN}
+
+
 def _plain(value: Any) -> str:
-    """A value as text: 1, 1.0 and "1" are one."""
+    """A value as text: 1, 1.0 and "1" are one; "" if it is empty."""
     text = str(value).strip()
     try:
         number = float(text)
     except ValueError:
         return text
-    return f"{number:g}" if number == int(number) else text
+    return str(int(number)) if number.is_integer() else text

@@ -181,7 +181,10 @@ def test_a_folder_that_cannot_be_written_to_is_noticed_first(here, monkeypatch):
             "fit normal -o a.skg --node-category atom",
             "no graph has the node attribute 'atom'.* 'element'",
         ),
-        ("fit normal/00.graphml -o a.skg", "Error: fit needs at least 2 distinct graphs, got 1"),
+        (
+            "fit normal/00.graphml -o a.skg",
+            "Error: normal/00.graphml is one graph, and others are needed to compare it with",
+        ),
         ("info a.skg", "Error: a.skg does not exist: "),
         ("info broken.json", "Error: broken.json is not a file that skgraphkde"),
         ("score broken.json new", "Error: broken.json is not a file that skgraphkde"),

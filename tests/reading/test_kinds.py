@@ -591,5 +591,41 @@ def test_text_is_read_as_what_it_says(form, tmp_path):
     assert set(schema.names("node_numbers")) == {"length", "people"} | of_graphml
     assert set(schema.names("node_categories")) == {"lanes"} - of_graphml
     why = {x.name: x.why for x in schema.ignored}
-    running = dict.fromkeys(("place", "running", "osmid"), "running number")
-    assert why == {**running, "geometry": "shape", "note": "free text", "host": "identifier"}
+    running = dict.fromkeys(("place", "running"), "running number")
+    ids = dict.fromkeys(("osmid", "host"), "identifier")
+    assert why == {**running, **ids, "geometry": "shape", "note": "free text"}
+
+
+@pytest.mark.parametrize(
+    ("texts", "are_numbers"),
+    [
+        (["1.5", "2.25", "3"], True),
+        ([str(7 * k) for k in range(30)], True),
+        (["3.1", "3.10", "3.2"], False),  # versions
+        (["1E5", "1E6", "2E5"], False),
+        (["1.5e-3", "2.5", "4"], True),
+        (["+41441234567", "+41441234568.5", "7"], False),
+        (["inf", "1.5", "2"], False),
+        (["1", "2", "3"] * 10, False),
+    ],
+)
+def test_texts_that_are_numbers(texts, are_numbers):
+    graphs = []
+    for k in range(0, len(texts), 3):
+        graph = nx.path_graph(3)
+        nx.set_node_attributes(graph, dict(enumerate(texts[k : k + 3])), "x1")
+        graphs.append(graph)
+    schema = read_graphs(graphs, schema="all").schema
+    assert ("x1" in schema.names("node_numbers")) == are_numbers
+
+
+def test_numbers_that_count_edges_are_left_out():
+    graphs = []
+    for k in range(12):
+        graph = nx.gnp_random_graph(8, 0.4, seed=k)
+        for place, (_, _, data) in enumerate(graph.edges(data=True)):
+            data |= {"fid": place, "text": str(place), "lanes": place % 3}
+        graphs.append(graph)
+    detector = warned("running number", GraphKDEDetector(schema="all").fit, graphs)
+    assert detector.schema_.names("edge_numbers") == ("lanes",)
+    assert detector.schema_.names("edge_categories") == ()

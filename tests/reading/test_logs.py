@@ -323,3 +323,51 @@ def test_starts_without_an_end_stay_alone():
     assert hours_of([of_q]) == [[None, None, None]]
     only_ends = rows[rows["lifecycle:transition"] == "complete"]
     assert "hours" not in next(iter(read_log(only_ends)[0].nodes.data()))[1]
+
+
+def test_lifecycles_in_a_mess():
+    times = ["09:00", "10:00", "10:00", "11:00"]
+    rows = pd.DataFrame(
+        {
+            "case": "p",
+            "activity": "a",
+            "timestamp": [f"2026-01-05 {x}" for x in times],
+            "lifecycle:transition": [" Start", "complete", "start ", "complete"],
+            "concept:instance": [None] * 4,
+        }
+    )
+    (graph,) = warned("2 starts of steps", read_log, rows)
+    assert hours_of([graph]) == [[1.0, 1.0]]
+
+
+def test_starts_are_written_as_times_are(tmp_path):
+    log = pd.DataFrame(
+        {
+            "case": ["p", "p"],
+            "activity": ["a", "b"],
+            "start_timestamp": ["02/03/2026 10:00", "12/03/2026 10:00"],
+            "timestamp": ["02/03/2026 12:00", "13/03/2026 10:00"],
+        }
+    )
+    assert hours_of(read_log(log)) == [[2.0, 24.0]]
+    zones = {"start_timestamp": "2026-03-02T10:00Z", "timestamp": "2026-03-02T11:00"}
+    refused("time zone", read_log, log.assign(**zones))
+    only_starts = log.drop(columns="timestamp").iloc[::-1]
+    only_starts["start_timestamp"] = ["2026-03-12", "2026-03-02"]
+    assert [x for _, x in read_log(only_starts)[0].nodes(data="label")] == ["a", "b"]
+    effort = log.assign(hours=[0.5, 0.25])
+    data = dict(read_log(effort)[0].nodes(data=True))["a"]
+    assert (data["hours"], data["hours of the step"]) == (0.5, 2.0)
+
+
+def test_times_since_1970_and_activities_that_look_like_repeats():
+    log = pd.DataFrame(
+        {
+            "case": ["to"] * 3,
+            "activity": ["A", "A", "A (2)"],
+            "timestamp": [1767225600, 1767229200, 1767232800],
+        }
+    )
+    (graph,) = read_log(log)
+    assert len(graph) == 3
+    assert [hours for *_, hours in graph.edges(data="hours")] == [1.0, 1.0]

@@ -52,6 +52,29 @@ def test_a_last_digit_of_a_matrix_is_no_direction():
     assert graph_of_matrix(matrix, None).is_directed()
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[0, 5e6, 0, 0], [5e6, 0, 3, 0], [0, 0, 0, 2], [0, 4, 0, 0]],
+        [[0, 1e7, 0], [1e7, 0, 0], [1, 0, 0]],
+    ],
+)
+def test_small_entries_beside_large_ones_have_a_direction(rows):
+    expected = nx.from_numpy_array(np.array(rows), create_using=nx.DiGraph)
+    assert graphs_equal(graph_of_matrix(np.array(rows), None), expected)
+
+
+def test_matrices_with_gaps_and_of_half_precision():
+    matrix = np.array([[0, np.nan], [np.nan, 0]])
+    assert not graph_of_matrix(matrix, None).is_directed()
+    half = graph_of_matrix(symmetric(3).astype(np.float16), None)
+    assert half.number_of_edges() == 3
+    single = graph_of_matrix(np.array([[0, 0.005], [0.005, 0]], dtype=np.float32), None)
+    assert single.edges[0, 1]["weight"] == 0.005
+    parts = sp.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))
+    assert graph_of_matrix(parts, None).edges[0, 1]["weight"] == 3
+
+
 def test_numpy(tmp_path):
     one, other = symmetric(4), symmetric(4, 1)
     np.save(tmp_path / "one.npy", one)
@@ -118,7 +141,8 @@ def test_dot(tmp_path):
     assert graph.is_directed()
     expected = [("lex", "parse"), ("main", "parse"), ("main", "parse"), ("main", "lex")]
     assert sorted(graph.edges()) == sorted([*expected, ("main", "emit"), ("a:b", "main")])
-    assert dict(graph.nodes.data())["main"] == {"label": "the main", "weight": "2.5"}
+    assert dict(graph.nodes.data())["main"] == {"label": "the main", "weight": 2.5}
+    assert graph.nodes["lex"]["cluster"] == graph.nodes["parse"]["cluster"] == "cluster_1"
     assert sorted(x for *_, x in graph.edges(data="kind", default="")) == [
         "",
         "",
@@ -132,14 +156,74 @@ def test_dot(tmp_path):
     assert graphs_equal(graph, nx.Graph({"a": ["b"], "c": []}))
 
 
-def test_pajek(tmp_path):
-    graph = nx.path_graph(["one", "two", "number 3"])
-    nx.set_edge_attributes(graph, {("one", "two"): 2.5, ("two", "number 3"): 1.0}, "weight")
-    nx.write_pajek(graph, tmp_path / "path.net")
-    (found,) = read(tmp_path).values()
-    assert graphs_equal(found, graph)
-    (tmp_path / "path.net").write_text('*Vertices 2\n1 "a"\n2 "b"\n*Arcs\n1 2\n*Edges\n1 2\n')
-    refused("it has arcs and edges", read, tmp_path / "path.net")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("graph { a -- b; c }", {("a", "b")}),
+        ("digraph { {a -> b} -> c; {d; {e}} -> f }", {"ab", "ac", "bc", "df", "ef"}),
+        ("digraph { a -> b [dir=back]; a -> c [dir=both] }", {"ba", "ac", "ca"}),
+        ("strict graph { a -- b [w=2]; b -- a [w=2] }", {"ab"}),
+        ('digraph { "a\\"b" [type=x]; "a\\"b" -> c }', {('a"b', "c")}),
+        ('digraph { "node" [type=x]; "node" -> c }', {("node", "c")}),
+        ("digraph { a:p:n -> b:q }", {"ab"}),
+    ],
+)
+def test_forms_of_dot(text, expected, tmp_path):
+    pytest.importorskip("pydot")
+    (tmp_path / "g.dot").write_text(text)
+    (graph,) = read(tmp_path).values()
+    assert set(graph.edges()) == {tuple(pair) for pair in expected}
+    assert len(graph) == len({*"".join(map(str, graph))}) or '"' in text
+
+
+def test_dot_is_read_to_its_end(tmp_path, capfd):
+    pytest.importorskip("pydot")
+    (tmp_path / "g.dot").write_text("digraph a { a -> b }\ndigraph b { a -> ; }")
+    refused("g.dot cannot be read as DOT", read, tmp_path / "g.dot")
+    (tmp_path / "g.dot").write_text("digraph { subgraph s { x }; subgraph s -> y }")
+    refused("list its nodes in braces", read, tmp_path / "g.dot")
+    (tmp_path / "g.dot").write_text("digraph { node [type=x, color=red]; a -> b }")
+    warned("defaults of nodes and edges are not read: type", read, tmp_path / "g.dot")
+    assert capfd.readouterr() == ("", "")
+
+
+PATH = {("one", "two"): 2.5, ("two", "3"): 1.0}
+
+
+@pytest.mark.parametrize(
+    ("sections", "directed"),
+    [
+        ("*Edges\n1 2 2.5\n2 3", False),
+        ("*Arcs\n1 2 2.5 c Blue\n2 3", True),
+        ("*Edgeslist\n2 1 3", False),
+        ("*Arcslist\n1 2\n2 3", True),
+        ("*Matrix\n0 2.5 0\n2.5 0 1\n0 1 0", False),
+        ("*Matrix\n0 2.5 0\n0 0 1\n0 0 0", True),
+    ],
+)
+def test_pajek(sections, directed, tmp_path):
+    vertices = '*Network n\n*Vertices 3\n% a comment\n1 "one" 0.1 0.2 ellipse\n2 two\n'
+    (tmp_path / "path.net").write_text(vertices + sections)
+    (graph,) = read(tmp_path).values()
+    assert graph.is_directed() == directed
+    assert list(graph) == ["one", "two", "3"]
+    ends = {tuple(sorted(pair)) for pair in graph.edges}
+    assert ends == {tuple(sorted(pair)) for pair in PATH}
+    for u, v, weight in graph.edges(data="weight"):
+        assert weight in (None, PATH.get((u, v), PATH.get((v, u))))
+
+
+def test_pajek_of_several_relations(tmp_path):
+    text = (
+        '*Vertices 2\n1 "x"\n2 "x"\n*Arcs :1 "likes"\n1 2 1\n*Edges :2 "knows"\n1 2 1\n*Partition p'
+    )
+    (tmp_path / "r.net").write_text(text)
+    (graph,) = warned(r"r.net: not read: \*partition", read, tmp_path).values()
+    found = sorted((u, v, x["relation"]) for u, v, x in graph.edges(data=True))
+    one, other = "x (1)", "x (2)"
+    assert found == [(one, other, "knows"), (one, other, "likes"), (other, one, "knows")]
+    (tmp_path / "r.net").write_text("*Vertices 2\n*Edges\n1 3")
+    refused("an edge joins 1 and 3, of 2 vertices", read, tmp_path / "r.net")
 
 
 # -- JSON ------------------------------------------------------------------------------------------
@@ -221,6 +305,32 @@ def test_a_lock_file_of_npm(tmp_path):
     pairs = [("", "a"), ("", "b1"), ("", "t"), ("a", "b2"), ("a", "y"), ("b2", "t")]
     assert set(graph.edges) == {(place[u], place[v]) for u, v in pairs}
     assert graph.nodes["node_modules/@x/y"]["label"] == "@x/y"
-    assert graph.nodes["."]["label"] == "shop"
+    assert graph.nodes["."]["label"] == "the project"  # as in all files
     (tmp_path / "package-lock.json").write_text(json.dumps({"lockfileVersion": 1}))
     refused("lockfileVersion 1", read, tmp_path / "package-lock.json")
+
+
+def test_workspaces_of_npm(tmp_path):
+    packages = {
+        "": {"name": "shop", "dependencies": {"a": "*"}, "workspaces": ["packages/*"]},
+        "node_modules/a": {"resolved": "packages/a", "link": True},
+        "packages/a": {"version": "1.0.0", "dependencies": {"b": "1"}},
+        "node_modules/b": {"version": "1.0.0", "peerDependencies": {"c": "1"}},
+        "node_modules/c": {"version": "1.0.0"},
+    }
+    content = {"name": "shop", "lockfileVersion": 3, "packages": packages}
+    (tmp_path / "package-lock.json").write_text(json.dumps(content))
+    (graph,) = read(tmp_path).values()
+    b, c = "node_modules/b", "node_modules/c"
+    assert set(graph.edges) == {(".", "packages/a"), ("packages/a", b), (b, c)}
+    assert graph.nodes["packages/a"]["label"] == "a"
+
+
+def test_keys_of_parallel_edges_that_are_text(tmp_path):
+    graph = nx.MultiDiGraph()
+    graph.add_edge(1, 2, key="calls")
+    graph.add_edge(1, 2, key="reads")
+    for data in (nx.node_link_data(graph, edges="links"), nx.adjacency_data(graph)):
+        (tmp_path / "g.json").write_text(json.dumps(data))
+        (found,) = read(tmp_path).values()
+        assert sorted(x for *_, x in found.edges(data="key")) == ["calls", "reads"]

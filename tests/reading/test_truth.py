@@ -111,8 +111,58 @@ def test_values_that_do_not_say_what_is_odd():
     refused(message, said_of, graphs, "kind")
     alike = [nx.path_graph(2) for _ in range(4)]
     for k, graph in enumerate(alike):
-        graph.graph["kind"] = "xy"[k % 2]
+        graph.graph["kind"] = "pq"[k % 2]
     refused("make a column of 1 for odd", said_of, alike, "kind")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["fraud", "fraud", "ok"], [-1, -1, 1]),  # the word decides, and not how often it is there
+        (["normal", "weird", "weird"], [1, -1, -1]),
+        ([1, None, None], [-1, 0, 0]),
+        ([1, 1, -1], [1, 1, -1]),
+        (["", "", "fraud"], [0, 0, -1]),
+        (["inf", "0", "1"], None),
+        (["fraud", "normal", "unknown"], [-1, 1, 0]),
+        ([10000001, 10000002, 10000002], [-1, 1, 1]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.* graphs are odd by")
+def test_few_values(values, expected):
+    graphs = [nx.path_graph(2) for _ in values]
+    for graph, value in zip(graphs, values, strict=True):
+        graph.graph["known"] = value
+    if expected is None:
+        refused("does not say what is odd", said_of, graphs, "known")
+        return
+    assert said_of(graphs, "known")[0] == expected
+
+
+@pytest.mark.parametrize("column", ["is_normal", "isNormal", "valid", "Passed?"])
+@pytest.mark.parametrize("values", [(0, 1), (False, True), ("no", "yes")])
+def test_a_column_that_says_what_is_normal(column, values):
+    assert said_of(chains(**{column: values}), column)[0] == EXPECTED
+
+
+def test_most_are_odd():
+    graphs = chains(status=("0", "1"))
+    message = "10 of 12 graphs are odd by 'status', the truth, where it is '1': if it means"
+    assert warned(message, said_of, graphs, "status")[0] == [-x for x in EXPECTED]
+
+
+def test_the_truth_tells_no_edges_apart():
+    edges = pd.DataFrame(
+        {"graph": [0, 0, 1], "source": ["a", "b", "a"], "target": ["b", "a", "b"], "w": [2.0] * 3}
+    )
+    (first, _), target = read_tables(edges.assign(fraud=[1, 0, 0]), truth="fraud")
+    assert target.tolist() == [-1, 1]
+    assert list(first.edges(data="w")) == [("a", "b", 2.0)]
+
+
+def test_a_name_that_is_no_text():
+    with pytest.raises(TypeError, match="the truth is the name of a column, got 5"):
+        read_tables(*frames(), truth=5)
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -254,3 +304,16 @@ def test_errors_are_not_hidden_by_the_truth():
     edges, nodes, graphs = frames()
     with pytest.raises(GraphError, match="two rows in the table of graphs"):
         read_tables(edges, nodes, pd.concat([graphs, graphs[:1]]), truth="of")
+
+
+def test_a_truth_that_a_log_does_not_have(tmp_path):
+    without = log().drop(columns="label")
+    refused("the log has no column 'label', the truth", read_log, without, truth="label")
+    without.to_csv(tmp_path / "log.csv", index=False)
+    files = find_files([tmp_path])
+    with pytest.warns(UserWarning, match="event log"), pytest.raises(ValueError, match="no column"):
+        read_batch(files, truth=Truth("label"))
+    of_cases = log().rename(columns={"label": "case:label"})
+    graphs, target = read_log(of_cases, truth="label")
+    assert target.tolist() == EXPECTED
+    assert read_graphs(graphs).label_names == ("a", "b", "c")

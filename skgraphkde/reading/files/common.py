@@ -23,6 +23,7 @@ import networkx as nx
 from skgraphkde._messages import shown
 from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
 from skgraphkde.reading.formats.networkx import simplified
+from skgraphkde.reading.problems import UnreadableError
 
 #: A file on disk, or in a zip.
 AnyPath = Path | zipfile.Path
@@ -40,10 +41,6 @@ PLACES = ("x", "y", "z", "vx", "vy", "fx", "fy")
 DRAWINGS = ({"vx", "vy"}, {"r", "g", "b"}, {"size", "color"})
 
 BLANKS: Any = re.compile(r"\s*")  # matches anywhere
-
-
-class UnreadableError(ValueError):
-    """A complete message about a file, whatever its format; it names the file and the remedy."""
 
 
 def damaged(path: Any, error: Exception) -> UnreadableError:

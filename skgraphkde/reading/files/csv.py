@@ -26,11 +26,12 @@ import numpy as np
 
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
-from skgraphkde.reading.files.common import AnyPath, Graphs, UnreadableError, build_graph
+from skgraphkde.reading.files.common import AnyPath, Graphs, build_graph
 from skgraphkde.reading.files.logs import cases_of_cells, log_columns
 from skgraphkde.reading.files.matrices import graph_of_matrix
 from skgraphkde.reading.files.molecules import read_smiles_table, smiles_column
 from skgraphkde.reading.files.tables import (
+    ENDS,
     NO_OPTIONS,
     NUMBER,
     Cells,
@@ -42,16 +43,8 @@ from skgraphkde.reading.files.tables import (
 )
 from skgraphkde.reading.formats.common import Directions
 from skgraphkde.reading.logs import LOG_COLUMNS
+from skgraphkde.reading.problems import UnreadableError
 
-# Names of the ends of edges, of which all but the first are a direction.
-ENDS = (
-    ("source", "target"),
-    ("from", "to"),
-    ("src", "dst"),
-    ("# fromnodeid", "tonodeid"),  # of SNAP
-    (":start_id", ":end_id"),
-    ("_start", "_end"),
-)
 # A row of names, as people write them, and no ids.
 WORDS = re.compile(r"[^\W\d_][\w :-]*")
 IDS = ("id", "node")

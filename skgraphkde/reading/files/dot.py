@@ -1,17 +1,20 @@
-"""DOT, the language of Graphviz, and Pajek -> networkx graphs.
+"""DOT, the language of Graphviz -> networkx graphs, read by pydot (``pip install pydot``).
 
-DOT is read by pydot (``pip install pydot``), with the nodes and edges of subgraphs, and without
-what says how they are drawn, but for labels. Pajek is read by networkx.
+Nodes and edges of subgraphs are read as well, and the "cluster" that a node is in. What says how
+they are drawn is not, but for labels.
 """
 
 from __future__ import annotations
 
-import re
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
+import pandas as pd
 
+from skgraphkde._messages import listed
+from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
 from skgraphkde.reading.files.common import (
     AnyPath,
@@ -21,6 +24,7 @@ from skgraphkde.reading.files.common import (
     read_content,
     single_or_numbered,
 )
+from skgraphkde.reading.files.tables import typed_columns
 
 # Statements that set defaults, which pydot lists among the nodes.
 DEFAULTS = ("node", "edge", "graph")
@@ -43,59 +47,123 @@ def read_dot(path: AnyPath, schema: GraphSchema) -> Graphs:
     schema : GraphSchema
         The names of what is read.
     """
-    try:
-        import pydot
-    except ImportError as error:
-        raise ImportError(f"{path} is read by pydot: pip install pydot") from error
-    found = pydot.graph_from_dot_data(decoded(read_content(path)))
-    if not found:
-        raise ValueError("pydot reads no graph")
-    return single_or_numbered([_graph(x, schema) for x in found])
+    text = decoded(read_content(path))
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # of pyparsing
+        try:
+            from pydot.dot_parser import GraphParser
+        except ImportError as error:
+            raise ImportError(f"{path} is read by pydot 4: pip install pydot") from error
+        # All of the text: pydot itself stops at an error.
+        found = GraphParser.parser.parse_string(text, parse_all=True)
+    return single_or_numbered([_graph(path, x, schema) for x in found])
 
 
-def _graph(document: Any, schema: GraphSchema) -> nx.Graph:
+def _graph(path: AnyPath, document: Any, schema: GraphSchema) -> nx.Graph:
     """The graph of a document of pydot, with what its subgraphs have."""
-    nodes: dict[str, dict[str, Any]] = {}
-    edges = []
-    for part in _with_subgraphs(document):
-        for node in part.get_node_list():
-            name = _plain(node.get_name())
-            if name not in DEFAULTS and name != "\\n":  # as pydot reads an empty line
-                nodes.setdefault(name, {}).update(_data(node, schema, "node"))
-        for edge in part.get_edge_list():
-            for u in _ends(edge.get_source()):
-                for v in _ends(edge.get_destination()):
-                    edges.append((u, v, _data(edge, schema, "edge"), True))
-    for u, v, *_ in edges:
-        nodes.setdefault(u, {})
-        nodes.setdefault(v, {})
-    directed = document.get_type() == "digraph"
-    return build_graph(directed, nodes.items(), edges, {})
+    nodes: dict[str, dict[str, str]] = {}
+    edges: list[tuple[str, str, dict[str, str]]] = []
+    defaults = dict[str, None]()
+    for part in _with_subgraphs(document.obj_dict):
+        cluster = _cluster(part)
+        for written, found in part["nodes"].items():
+            data = {x: value for one in found for x, value in one["attributes"].items()}
+            if written in DEFAULTS:
+                defaults |= {name: None for name in data if name not in DRAWING}
+            elif written == "subgraph":  # as pydot reads one that is named again
+                raise ValueError(
+                    "a subgraph is named where it was listed before: list its nodes in braces"
+                )
+            elif written != '"\\n"':  # as pydot reads an empty line
+                nodes.setdefault(_plain(written), {}).update(cluster | data)
+        for edge in _edges_of(part):
+            source, target = edge["points"]
+            for u in _ends(source):
+                for v in _ends(target):
+                    edges.append((u, v, dict(edge["attributes"])))
+                    for end in (u, v):
+                        nodes.setdefault(end, {}).update(cluster)
+    if defaults:
+        warn(f"{path}: defaults of nodes and edges are not read: {listed(list(defaults))}")
+    is_directed = document.get_type() == "digraph"
+    is_strict = bool(document.obj_dict.get("strict"))
+    joined = []
+    seen = set[tuple[str, str]]()
+    of_edges = _typed(path, [data for *_, data in edges], schema, "edge")
+    for (u, v, written_data), values in zip(edges, of_edges, strict=True):
+        pair = (u, v) if is_directed else (min(u, v), max(u, v))
+        if is_strict and pair in seen:
+            continue
+        seen.add(pair)
+        way = _plain(written_data.get("dir", "forward")) if is_directed else "forward"
+        source, target = (v, u) if way == "back" else (u, v)
+        joined.append((source, target, values, way not in ("both", "none")))
+    of_nodes = _typed(path, list(nodes.values()), schema, "node")
+    return build_graph(is_directed, zip(nodes, of_nodes, strict=True), joined, {})
 
 
-def _with_subgraphs(document: Any) -> Iterator[Any]:
-    """A graph of pydot, and all graphs within it."""
-    yield document
-    for inner in document.get_subgraph_list():
-        yield from _with_subgraphs(inner)
+def _cluster(part: Any) -> dict[str, str]:
+    """The cluster that the nodes of a subgraph are in, by its label or name, if it is one."""
+    name = _plain(part.get("name", ""))
+    if part.get("type") != "subgraph" or not name.startswith("cluster"):
+        return {}
+    return {"cluster": part["attributes"].get("label", name)}
 
 
-def _ends(end: Any) -> list[str]:
-    """The nodes at one end of an edge: one, or those of a subgraph."""
+def _edges_of(part: Any) -> Iterator[Any]:
+    """The edges of a graph as pydot holds it, but for those of its subgraphs."""
+    for many in part["edges"].values():
+        yield from many
+
+
+def _with_subgraphs(part: Any) -> Iterator[Any]:
+    """A graph as pydot holds it, and all graphs within it, also those at the ends of edges."""
+    yield part
+    for many in part["subgraphs"].values():
+        for inner in many:
+            yield from _with_subgraphs(inner)
+    for edge in _edges_of(part):
+        for end in edge["points"]:
+            if not isinstance(end, str):
+                yield from _with_subgraphs(end)
+
+
+def _ends(end: Any) -> Iterator[str]:
+    """The nodes at one end of an edge: one, or all those of a subgraph."""
     if isinstance(end, str):
-        return [re.sub(r'^("[^"]*"|[^":]+):.*', r"\1", end).strip('"')]  # without the port
-    nodes = end["nodes"] if isinstance(end, dict) else [x.get_name() for x in end.get_node_list()]
-    return [_plain(node) for node in nodes]
+        yield _plain(_without_port(end))
+        return
+    found = dict[str, None]()
+    for part in _with_subgraphs(end):
+        found |= dict.fromkeys(_plain(x) for x in part["nodes"] if x not in DEFAULTS)
+        for edge in _edges_of(part):
+            for inner in edge["points"]:
+                found |= dict.fromkeys(_ends(inner))
+    yield from found
 
 
-def _data(item: Any, schema: GraphSchema, part: str) -> dict[str, Any]:
-    """The data of a node or an edge."""
+def _without_port(end: str) -> str:
+    """The node of an end that may name a port as well, node:port:n."""
+    if not end.startswith('"'):
+        return end.partition(":")[0]
+    close = 1
+    while close < len(end) and end[close] != '"':
+        close += 2 if end[close] == "\\" else 1
+    return end[: close + 1]
+
+
+def _typed(
+    path: AnyPath, records: list[dict[str, str]], schema: GraphSchema, part: str
+) -> list[dict[str, Any]]:
+    """The data of nodes or edges, typed as the cells of tables are."""
     named = names_in_schema(schema, part)
-    found = {}
-    for name, value in item.get_attributes().items():
-        if name in named or name not in DRAWING:
-            found[name] = _plain(value)
-    return found
+    names = dict.fromkeys(x for data in records for x in data if x in named or x not in DRAWING)
+    cells = {name: [_plain(data.get(name, "")) for data in records] for name in names}
+    columns = typed_columns(path, cells, schema, part, ".")
+    table = pd.DataFrame(columns, index=range(len(records)), dtype=object)
+    return [
+        {name: value for name, value in record.items() if value is not None}
+        for record in table.to_dict("records")
+    ]
 
 
 def _plain(text: Any) -> str:
@@ -103,26 +171,3 @@ def _plain(text: Any) -> str:
     text = str(text)
     is_quoted = len(text) > 1 and text[0] == text[-1] == '"'
     return text[1:-1].replace('\\"', '"') if is_quoted else text
-
-
-def read_pajek(path: AnyPath, _: GraphSchema) -> Graphs:
-    """The graph of a file of Pajek, without the places of nodes in a drawing.
-
-    Parameters
-    ----------
-    path : Path or zipfile.Path
-    _ : GraphSchema
-        This format needs none.
-    """
-    text = decoded(read_content(path))
-    sections = {x.lower() for x in re.findall(r"^\s*\*(\w+)", text, re.MULTILINE)}
-    if sections >= {"arcs", "edges"}:
-        raise ValueError("it has arcs and edges: write all of them as arcs, or all as edges")
-    graph = nx.parse_pajek(text)
-    nodes = [(node, _without_place(data)) for node, data in graph.nodes(data=True)]
-    edges = [(u, v, data, True) for u, v, data in graph.edges(data=True)]
-    return [("", build_graph(graph.is_directed(), nodes, edges, {}))]
-
-
-def _without_place(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: x for name, x in data.items() if name not in ("id", "x", "y", "shape")}

@@ -90,11 +90,10 @@ def _graph(document: Any, schema: GraphSchema) -> nx.Graph:
         return graph_of_cyclonedx(document)
     if is_npm_lock(document):
         return graph_of_npm(document)
-    if isinstance(document, dict) and "adjacency" in document:
+    keys = set(document) if isinstance(document, dict) else set()
+    if "adjacency" in keys:
         document = _links_of_adjacency(document)
-    elif (
-        isinstance(document, dict) and "children" in document and document.keys().isdisjoint(EDGES)
-    ):
+    elif "children" in keys and keys.isdisjoint((*EDGES, "nodes")):
         document = _links_of_tree(document)
     content = document if isinstance(document, dict) else {"edges": document}
     nodes, edges = _records(content.get("elements", content), schema)
@@ -104,8 +103,8 @@ def _graph(document: Any, schema: GraphSchema) -> nx.Graph:
     joined = []
     has_arrows = any("arrows" in edge for edge in edges)
     for (source, target), edge in zip(pairs, edges, strict=True):
-        if content.get("multigraph"):
-            edge.pop("key", None)
+        if content.get("multigraph") and isinstance(edge.get("key"), int):  # which only counts
+            del edge["key"]
         is_one_way = not edge.pop("undirected", False)
         if has_arrows:
             arrows = _arrows(edge.pop("arrows", ""))
@@ -126,48 +125,44 @@ def _graph(document: Any, schema: GraphSchema) -> nx.Graph:
         joined = [edge for edge in joined if not directions.is_return(*edge[:3])]
     # A list in place of data is in files of old versions of networkx.
     data = content.get("graph", content.get("data"))
+    if isinstance(data, list):
+        data = dict(pair for pair in data if isinstance(pair, list) and len(pair) == 2)
     return build_graph(bool(directed), listed, joined, data if isinstance(data, dict) else {})
 
 
 def _links_of_adjacency(document: dict[str, Any]) -> dict[str, Any]:
-    """The nodes and links of what networkx.adjacency_data returns."""
+    """The nodes and links of what networkx.adjacency_data returns.
+
+    An undirected edge is in the lists of both of its ends.
+    """
     links = []
-    listed = set()
     for node, neighbors in zip(document["nodes"], document["adjacency"], strict=True):
-        source = _hashable(node["id"])
-        listed.add(source)
         for neighbor in neighbors:
-            target = _hashable(neighbor["id"])
-            # An undirected edge is in the lists of both of its ends.
-            if document.get("directed") or target == source or target not in listed:
-                data = {name: x for name, x in neighbor.items() if name not in ("id", "key")}
-                links.append({**data, "source": source, "target": target})
-    of_graph: Any = document.get("graph")
-    if isinstance(of_graph, list):  # of pairs, as networkx writes them
-        of_graph = dict(of_graph)
-    return {
-        "nodes": document["nodes"],
-        "links": links,
-        "directed": document.get("directed", False),
-        "graph": of_graph,
-    }
+            data = {name: x for name, x in neighbor.items() if name != "id"}
+            links.append({**data, "source": node["id"], "target": neighbor["id"]})
+    kept = ("nodes", "directed", "multigraph", "graph")
+    return {name: document[name] for name in kept if name in document} | {"links": links}
 
 
 def _links_of_tree(document: dict[str, Any]) -> dict[str, Any]:
     """The nodes and links of a tree, as networkx.tree_data and D3 write it.
 
-    Links lead from each node to its children.
+    Links lead from each node to its children. Unless all nodes have ids, they are numbered.
     """
     nodes: list[dict[str, Any]] = []
-    links = []
-    ahead: list[tuple[Any, dict[str, Any]]] = [(None, document)]
+    pairs = []
+    ahead: list[tuple[int, dict[str, Any]]] = [(-1, document)]
     while ahead:
         parent, tree = ahead.pop()
-        node = tree.get("id", f"#{len(nodes)}")
-        nodes.append({**{x: y for x, y in tree.items() if x != "children"}, "id": node})
-        if parent is not None:
-            links.append({"source": parent, "target": node})
-        ahead += [(node, child) for child in reversed(tree.get("children") or [])]
+        number = len(nodes)
+        nodes.append({x: y for x, y in tree.items() if x != "children"})
+        if parent >= 0:
+            pairs.append((parent, number))
+        ahead += [(number, child) for child in reversed(tree.get("children") or [])]
+    if not all("id" in node for node in nodes):
+        nodes = [{**node, "id": k} for k, node in enumerate(nodes)]
+    ids = [node["id"] for node in nodes]
+    links = [{"source": ids[u], "target": ids[v]} for u, v in pairs]
     return {"nodes": nodes, "links": links, "directed": True}
 
 

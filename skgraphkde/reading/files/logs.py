@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from xml.etree.ElementTree import fromstring
@@ -23,23 +22,22 @@ from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
 from skgraphkde.reading.files.common import (
     AnyPath,
     Graphs,
-    UnreadableError,
     documents,
     read_content,
 )
 from skgraphkde.reading.files.tables import NO_OPTIONS, Cells, take_ids, typed_columns
-from skgraphkde.reading.logs import LOG_COLUMNS, find_columns, graphs_of_log, without_targets
-from skgraphkde.reading.tables import graphs_of_tables
-
-DATES = (
-    *("%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y"),
-    *("%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y"),
+from skgraphkde.reading.logs import (
+    LOG_COLUMNS,
+    find_columns,
+    find_truth,
+    graphs_of_log,
+    without_targets,
 )
-CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
-FORMATS = ("ISO8601", *(date + clock for date in DATES for clock in CLOCKS))
+from skgraphkde.reading.problems import UnreadableError
+from skgraphkde.reading.tables import graphs_of_tables
+from skgraphkde.reading.times import times_of_events
 
-# A time zone at the end of a time.
-ZONE = re.compile(r":\d\d(\.\d+)? ?(Z|UTC|GMT|[+-]\d\d:?\d\d)$", re.IGNORECASE)
+FIRST_ROW = 2  # of a spreadsheet, below the names of its columns
 
 # What OpenTelemetry's numbers mean.
 KINDS_OF_SPANS = dict(
@@ -82,7 +80,8 @@ def log_columns(path: AnyPath, cells: Cells, options: Mapping[str, str]) -> dict
         if not (given or is_xes):
             taken = ", ".join(f"{what} {name!r}" for what, name in columns.items())
             warn(f"{path} is read as an event log: {taken}; --case, --activity, ... name others")
-        return columns
+        truth = find_truth(cells, options, columns)
+        return columns if truth is None else {**columns, "truth": truth}
     if not given:
         return None
     raise UnreadableError(
@@ -179,12 +178,10 @@ def cases_of_cells(
     }
     times = starts = None
     if "timestamp" in columns:
-        name = columns["timestamp"]
-        times = times_of_texts(path, name, pd.Series(take_ids(path, rest, name)))
-    if times is not None and "start" in columns:
-        texts_of_starts = pd.Series(rest.pop(columns["start"]))
-        given = texts_of_starts[texts_of_starts != ""]
-        starts = times_of_texts(path, columns["start"], given).reindex(times.index)
+        ends = pd.Series(take_ids(path, rest, columns["timestamp"]))
+        began = pd.Series(rest.pop(columns["start"])) if "start" in columns else None
+        names = columns["timestamp"], columns.get("start")
+        times, starts = times_of_events(str(path), names, ends, began, FIRST_ROW)
     resource = columns.get("resource")
     own = {}
     for name in [name for name in rest if name == resource or name in texts]:
@@ -198,49 +195,6 @@ def cases_of_cells(
     cases = pd.DataFrame(of_cases | whole, dtype=object, index=events.index)
     found = graphs_of_log(str(path), events, cases, columns, times, starts, schema)
     return Cases((f"#{case}", x) for case, x in found.items())
-
-
-def times_of_texts(path: AnyPath, name: str, texts: pd.Series) -> pd.Series:
-    """Times as a series of pandas.
-
-    Parameters
-    ----------
-    path : Path or zipfile.Path
-        For messages.
-    name : str
-        Of the column.
-    texts : Series of str
-        By the positions of their rows.
-    """
-    if texts.empty:
-        return pd.Series(index=texts.index, dtype="datetime64[ns, UTC]")
-    rows = texts.index + 2
-    first = texts.iloc[0]
-    has_zone = [ZONE.search(text) is not None for text in texts]
-    if any(has_zone) and not all(has_zone):
-        row = has_zone.index(not has_zone[0])
-        raise UnreadableError(
-            f"{path}, row {rows[row]}: {texts.iloc[row]!r} under {name!r} has "
-            f"{'a' if has_zone[row] else 'no'} time zone, and {first!r} has "
-            f"{'one' if has_zone[0] else 'none'}: write all times with their zone, or all without"
-        )
-    found = {}
-    dates = texts.mask([text.isdecimal() and len(text) < 8 for text in texts], None)
-    for form in FORMATS if dates.notna().all() else ():
-        with suppress(ValueError):
-            found[form] = pd.to_datetime(dates, utc=True, format=form)
-    if not found:
-        read = [pd.to_datetime(dates, utc=True, format=form, errors="coerce") for form in FORMATS]
-        row = int(max(read, key=lambda times: times.count()).isna().to_numpy().argmax())
-        raise UnreadableError(
-            f"{path}, row {rows[row]}: {texts.iloc[row]!r} under {name!r} is no time that is "
-            "known, or not written as the others: write times as 2026-01-31 13:00"
-        )
-    form, times = next(iter(found.items()))
-    if not all(times.equals(other) for other in found.values()):
-        order = "month and day" if form.startswith("%m") else "day and month"
-        warn(f"{path}: {first!r} under {name!r} is read as {order}: write 2026-01-31 if not")
-    return times
 
 
 # -- spans -----------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from skgraphkde._messages import listed
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import GraphSchema
 from skgraphkde.reading.files.common import AnyPath, Graphs, read_content
+from skgraphkde.reading.formats.common import as_doubles
 
 # Both halves of a symmetric matrix are equal but for so large a share.
 MATRIX_DIGITS = 1e-6
@@ -102,8 +103,10 @@ def graphs_of_arrays(path: AnyPath, arrays: Mapping[str, Any]) -> Graphs:
     names_of_size: dict[int, list[str]] = {}
     for name, array in list(others.items()):
         texts = _texts_in(array)
-        if texts and len(texts) == len(set(texts)):
-            names_of_size[len(texts)] = texts
+        n = len(texts)
+        are_ids = n == len(set(texts)) and any(n == x[0].shape[0] for x in found.values())
+        if are_ids and n not in names_of_size:
+            names_of_size[n] = texts
             del others[name]
     if others:
         warn(f"{path}: no matrices, and not read: {listed(list(others))}")
@@ -127,38 +130,45 @@ def graph_of_matrix(matrix: Any, names: list[str] | None) -> nx.Graph:
     names : list of str, or None
         The ids of the nodes. None: their numbers.
     """
-    entries = sp.coo_array(matrix)
-    is_off_diagonal = entries.row != entries.col
-    row = entries.row[is_off_diagonal]
-    column = entries.col[is_off_diagonal]
-    weights = entries.data[is_off_diagonal].astype(float)
-    square = sp.csr_array((weights, (row, column)), entries.shape)
-    difference = abs(square - square.T)
-    is_symmetric = difference.max() <= MATRIX_DIGITS * abs(square).max() if len(row) else True
+    # SciPy has no half precision.
+    is_half = getattr(matrix, "dtype", None) == np.float16
+    entries = sp.coo_array(matrix.astype(np.float32) if is_half else matrix)
+    entries.sum_duplicates()
+    is_edge = (entries.row != entries.col) & (entries.data != 0)
+    row = entries.row[is_edge].astype(np.int64)
+    column = entries.col[is_edge].astype(np.int64)
+    weights = as_doubles(entries.data[is_edge])
+    is_symmetric = _is_symmetric(row, column, weights)
     graph = nx.Graph() if is_symmetric else nx.DiGraph()
     ids = list(range(entries.shape[0])) if names is None else names
     graph.add_nodes_from(ids)
-    is_edge = weights != 0
-    if is_symmetric:
-        is_edge &= row < column
-    ends = zip(row[is_edge].tolist(), column[is_edge].tolist(), strict=True)
-    graph.add_weighted_edges_from(
-        (ids[u], ids[v], weight)
-        for (u, v), weight in zip(ends, weights[is_edge].tolist(), strict=True)
-    )
+    is_read = row < column if is_symmetric else np.ones(len(row), dtype=bool)
+    triples = zip(*(x[is_read].tolist() for x in (row, column, weights)), strict=True)
+    graph.add_weighted_edges_from((ids[u], ids[v], weight) for u, v, weight in triples)
     return graph
+
+
+def _is_symmetric(row: np.ndarray, column: np.ndarray, weights: np.ndarray) -> bool:
+    """True if each entry is also there, but for its last digits, with row and column exchanged."""
+    n = max(row.max(initial=0), column.max(initial=0)) + 1
+    key = row * n + column
+    order = np.argsort(key)
+    back = np.argsort(column * n + row)
+    if not np.array_equal(key[order], (column * n + row)[back]):
+        return False
+    return np.allclose(weights[order], weights[back], rtol=MATRIX_DIGITS, atol=0, equal_nan=True)
 
 
 def _matrices_in(array: Any) -> list[Any]:
     """The square matrices of numbers of an array; none, if it holds something else."""
-    if array.dtype.kind not in "biuf" or array.ndim not in (2, 3) or 1 in array.shape[:2]:
+    if array.dtype.kind not in "biuf" or array.ndim not in (2, 3):
         return []
     if array.ndim == 2:
-        return [array] if array.shape[0] == array.shape[1] else []
+        return [array] if array.shape[0] == array.shape[1] > 1 else []
     first, second, third = array.shape
-    if second == third:
+    if second == third > 1:
         return list(array)
-    return list(np.moveaxis(array, 2, 0)) if first == second else []
+    return list(np.moveaxis(array, 2, 0)) if first == second > 1 else []
 
 
 def _texts_in(array: Any) -> list[str]:

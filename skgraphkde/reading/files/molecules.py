@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 from skgraphkde._messages import listed
 from skgraphkde._utils import progress, warn
 from skgraphkde.core.graphs.schema import GraphSchema, closest_names, names_in_schema
-from skgraphkde.reading.files.common import AnyPath, Graphs, UnreadableError, read_content
+from skgraphkde.reading.files.common import AnyPath, Graphs, read_content
 from skgraphkde.reading.files.tables import NO_OPTIONS, NUMBER, Cells, decode_text, records
 from skgraphkde.reading.formats.rdkit import molecule_graph
+from skgraphkde.reading.problems import UnreadableError
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol

@@ -13,7 +13,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -27,8 +27,10 @@ import pandas as pd
 from skgraphkde._messages import listed
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
-from skgraphkde.reading.files.common import AnyPath, Graphs, UnreadableError, read_content
+from skgraphkde.reading.cases import CaseRule, graphs_of_cases
+from skgraphkde.reading.files.common import AnyPath, Graphs, read_content
 from skgraphkde.reading.formats.common import NUMBER
+from skgraphkde.reading.problems import UnreadableError
 from skgraphkde.reading.tables import (
     graphs_of_tables,
     not_a_number,
@@ -50,6 +52,16 @@ THOUSANDS = {",": re.compile(r"[. '\u00a0\u202f]"), ".": re.compile(",")}
 SEPARATORS = ",;\t| "
 # Comments above the row of names; "#,source,target" and "#id,source,target" are no comments.
 ABOVE = re.compile(r"\A(#([# ].*|[^,;\t|\n]*)\n)+")
+
+# Names of the ends of edges, of which all but the first are a direction.
+ENDS = (
+    ("source", "target"),
+    ("from", "to"),
+    ("src", "dst"),
+    ("# fromnodeid", "tonodeid"),  # of SNAP
+    (":start_id", ":end_id"),
+    ("_start", "_end"),
+)
 
 Cells = dict[str, list[str]]  # of each column
 NO_OPTIONS: Mapping[str, str] = {}
@@ -73,6 +85,8 @@ class TableFiles:
         Names of the columns, see :func:`~skgraphkde.read_tables`.
     prefix : str
         Of the names of the graphs, where those of several tables may be alike.
+    rule : CaseRule or None
+        What a graph is, in tables without the column of the graph.
     """
 
     edges: AnyPath
@@ -83,6 +97,7 @@ class TableFiles:
     target: str = "target"
     node: str = "node"
     prefix: str = ""
+    rule: CaseRule | None = None
 
     @property
     def files(self) -> list[AnyPath]:
@@ -106,6 +121,8 @@ class TableFiles:
         decimal = options.get("decimal") or decimal_mark(
             *(x for x in tables.values() if isinstance(x, dict))
         )
+        source, target = _ends_among(tables[self.edges], (self.source, self.target))
+        is_one_way = (source, target) != (self.source, self.target)
 
         def frame(path: AnyPath | None, part: str, *ids: str) -> Any:
             """A table with cells that have types; ids are text."""
@@ -120,22 +137,34 @@ class TableFiles:
             typed.index += 2  # the rows of a spreadsheet, of which the first is the header
             return typed
 
-        edges = frame(self.edges, "edge", self.graph, self.source, self.target)
+        edges = frame(self.edges, "edge", self.graph, source, target)
         nodes = frame(self.nodes, "node", self.graph, self.node)
         graphs = frame(self.graphs, "graph", self.graph)
-        columns = {x: getattr(self, x) for x in ("graph", "source", "target", "node")}
+        columns = {"graph": self.graph, "source": source, "target": target, "node": self.node}
         kinds = take_directions(edges, schema)
-        directed = schema.directed is True
+        directed = schema.directed is True or (is_one_way and schema.directed is not False)
         if kinds is not None and "directed" in kinds and not directed:
-            ends = {self.source: self.target, self.target: self.source}
+            ends = {source: target, target: source}
             directed = True
             both_ways = edges[[kind != "directed" for kind in kinds]]
             edges = pd.concat([edges, both_ways.rename(columns=ends)])
         try:
-            found = graphs_of_tables(edges, nodes, graphs, columns, directed)
+            if self.rule is None:
+                found = graphs_of_tables(edges, nodes, graphs, columns, directed)
+            else:
+                found = graphs_of_cases(self.rule, edges, nodes, columns, directed)
         except ValueError as error:
             raise ValueError(f"{', '.join(map(str, self.files))}: {error}") from error
         return [(str(name), graph) for name, graph in found.items()]
+
+
+def _ends_among(names: Iterable[str], given: tuple[str, str]) -> tuple[str, str]:
+    """The columns of the ends of edges, which may have other usual names than "source"."""
+    lower = {str(name).lower(): name for name in names}
+    for first, second in ENDS[1:] if given == ENDS[0] and not set(given) <= set(lower) else ():
+        if first in lower and second in lower:
+            return lower[first], lower[second]
+    return given
 
 
 def _table(path: AnyPath, options: Mapping[str, str]) -> Any:

@@ -14,7 +14,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,21 +35,22 @@ from skgraphkde.core.graphs.schema import (
     validated,
 )
 from skgraphkde.reading.assembly import assemble, is_number
+from skgraphkde.reading.cases import ROWS, CaseRule, graphs_of_cases, tables_of_graph
 from skgraphkde.reading.files.common import (
     DAMAGED,
     AnyPath,
     Graphs,
-    UnreadableError,
     open_zip,
     read_content,
 )
 from skgraphkde.reading.files.csv import is_node_table, read_csv, table_beside
-from skgraphkde.reading.files.dot import read_dot, read_pajek
+from skgraphkde.reading.files.dot import read_dot
 from skgraphkde.reading.files.gml import read_gml
 from skgraphkde.reading.files.json import graphs_of, parse_json
 from skgraphkde.reading.files.logs import Cases, SpanFiles, are_spans, read_spans, read_xes
 from skgraphkde.reading.files.matrices import read_mat, read_npy, read_npz
 from skgraphkde.reading.files.molecules import read_sdf, read_smi
+from skgraphkde.reading.files.pajek import read_pajek
 from skgraphkde.reading.files.tables import (
     NO_OPTIONS,
     NUMBER,
@@ -64,6 +65,7 @@ from skgraphkde.reading.files.tu import read_tu
 from skgraphkde.reading.files.xml import read_gexf, read_graphml
 from skgraphkde.reading.formats.common import Graph, is_missing
 from skgraphkde.reading.formats.networkx import read_networkx
+from skgraphkde.reading.problems import UnreadableError
 from skgraphkde.reading.selection import align_to_schema
 from skgraphkde.reading.truth import Truth
 
@@ -75,8 +77,52 @@ __all__ = [
 ]
 
 
-#: Where graphs come from: a file of one or many, also in a zip; tables; or spans in many files.
-Source = Path | zipfile.Path | TableFiles | SpanFiles
+@dataclass(frozen=True)
+class SplitFile:
+    """A file of a graph that is split into cases.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+    rule : CaseRule
+    """
+
+    path: AnyPath
+    rule: CaseRule
+
+    @property
+    def files(self) -> list[AnyPath]:
+        """The file."""
+        return [self.path]
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def read(self, schema: GraphSchema, options: Mapping[str, str]) -> Graphs:
+        """The cases of each graph of the file.
+
+        Parameters
+        ----------
+        schema : GraphSchema
+            What is read.
+        options : mapping of str
+            As for :func:`iter_graphs`.
+        """
+        found: list[tuple[str, Any]] = []
+        for position, graph in read_file(self.path, schema, options):
+            if isinstance(graph, ValueError):
+                found.append((position, graph))
+                continue
+            columns = {"graph": "case", "source": "source", "target": "target", "node": "node"}
+            edges, nodes, _ = tables_of_graph(graph, columns)
+            cases = graphs_of_cases(self.rule, edges, nodes, columns, graph.is_directed())
+            found += [(f"{position}#{name}", x) for name, x in cases.items()]
+        return found
+
+
+#: Where graphs come from: a file of one or many, also in a zip; tables; a graph that is split; or
+#: spans in many files.
+Source = Path | zipfile.Path | TableFiles | SpanFiles | SplitFile
 
 
 class Format(NamedTuple):
@@ -417,6 +463,7 @@ def read_batch(
     on_error: OnError = None,
     options: Mapping[str, str] = NO_OPTIONS,
     truth: Truth | None = None,
+    rows: dict[str, list[Any]] | None = None,
 ) -> GraphBatch:
     r"""Read all graphs of files into one batch.
 
@@ -430,6 +477,8 @@ def read_batch(
         As in :func:`iter_graphs`.
     truth : Truth, default=None
         Takes its column out of the data; ``truth.verdicts(batch.names)`` is then what it says.
+    rows : dict, default=None
+        Gets the rows of the table of which each graph is a case, by its name.
 
     Raises
     ------
@@ -460,18 +509,22 @@ def read_batch(
             "give it, too (--nodes in the shell)"
         )
 
+    truth = truth or Truth(None)
     of_readers = schema
-    if truth is not None:
+    if truth.column:
         of_readers = truth.schema_of_readers(schema)
         options = {**options, "truth": truth.column}
 
     def read(name: str, graph: nx.Graph) -> None:
         """Keep the data that may be read, in less memory than that of networkx."""
-        if truth is not None:
+        if truth.column:
             truth.take(name, graph)
+        of_graph = graph.graph.pop(ROWS, None)
+        if rows is not None and of_graph is not None:
+            rows[name] = of_graph
         graphs.append(replace(read_networkx(name, graph, schema), name=name))
 
-    with during(0.0, 0.9):
+    with during(0.0, 0.9), truth.kept_apart():
         for name, graph in iter_graphs(files, of_readers, on_error, options):
             attempt(refuse, read, name, graph)
     try:
@@ -569,9 +622,9 @@ def files_of(source: Source) -> list[AnyPath]:
 
     Parameters
     ----------
-    source : Path, zipfile.Path, TableFiles or SpanFiles
+    source : Path, zipfile.Path, TableFiles, SpanFiles or SplitFile
     """
-    if isinstance(source, TableFiles | SpanFiles):
+    if isinstance(source, TableFiles | SpanFiles | SplitFile):
         return list(source.files)
     nodes = table_beside(source, ".nodes") if suffix_of(source) in CSV else None
     return [source] if nodes is None else [source, nodes]
@@ -585,7 +638,7 @@ def read_file(path: Source, schema: GraphSchema, options: Mapping[str, str]) -> 
 
     Parameters
     ----------
-    path : Path, zipfile.Path, TableFiles or SpanFiles
+    path : Path, zipfile.Path, TableFiles, SpanFiles or SplitFile
         A path has a suffix in :data:`FORMATS`.
     schema : GraphSchema
         The names of what is read, which some formats need to know.
@@ -597,7 +650,7 @@ def read_file(path: Source, schema: GraphSchema, options: Mapping[str, str]) -> 
     ValueError
         If the file cannot be read.
     """
-    if isinstance(path, TableFiles | SpanFiles):
+    if isinstance(path, TableFiles | SpanFiles | SplitFile):
         return path.read(schema, options)
     if not path.is_file():  # opening a pipe would wait forever
         raise ValueError(f"{path} is not a regular file: leave it out")

@@ -12,6 +12,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -211,6 +212,10 @@ def without_last_digits(pairs: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.where(is_first, values, other)
 
 
+# A name of data that says nothing of an edge.
+of_no_edge: ContextVar[str | None] = ContextVar("of_no_edge", default=None)
+
+
 class Directions:
     """Recognizes rows that list an undirected edge once more, in the other direction.
 
@@ -229,7 +234,9 @@ class Directions:
             The ends of an undirected edge.
         data : mapping of str
         """
-        said = repr(sorted(data.items(), key=itemgetter(0)))
+        left_out = of_no_edge.get()
+        items = [item for item in data.items() if item[0] != left_out]
+        said = repr(sorted(items, key=itemgetter(0)))
         self._count[u, v, said] += 1
         return u != v and self._count[u, v, said] <= self._count[v, u, said]
 

@@ -1,0 +1,164 @@
+"""Times as people and programs write them: text, or numbers since 1970 -> times of pandas."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skgraphkde._utils import warn
+from skgraphkde.reading.problems import UnreadableError
+
+DATES = (
+    *("%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y"),
+    *("%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y"),
+)
+CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+FORMATS = ("ISO8601", *(date + clock for date in DATES for clock in CLOCKS))
+
+# A time zone at the end of a time.
+ZONE = re.compile(r":\d\d(\.\d+)? ?(Z|UTC|GMT|[+-]\d\d:?\d\d)$", re.IGNORECASE)
+# Numbers of seconds, milliseconds, microseconds and nanoseconds since 1970 are below these.
+UNITS = (("s", 1e11), ("ms", 1e14), ("us", 1e17), ("ns", np.inf))
+
+
+def times_of_events(
+    what: str,
+    names: tuple[str, str | None],
+    ends: pd.Series,
+    starts: pd.Series | None,
+    first_row: int = 0,
+) -> tuple[pd.Series, pd.Series | None]:
+    """The times of events, and when they began, which are written alike.
+
+    Parameters
+    ----------
+    what : str
+        The log, for messages.
+    names : tuple of str
+        Of the two columns.
+    ends, starts : Series
+        By their rows; a start may be missing. None: no starts are known.
+    first_row : int, default=0
+        What people call the row 0.
+
+    Returns
+    -------
+    times : Series
+    starts : Series or None
+        NaT where one is missing.
+
+    Raises
+    ------
+    UnreadableError
+        If a time is missing, one cannot be read, or only some have a time zone.
+    """
+    if starts is None:
+        return times_of(what, names[0], ends, first_row), None
+    given = starts[starts.notna() & (starts != "")]
+    have_zones = [getattr(x.dtype, "tz", None) is not None for x in (ends, given)]
+    are_dates = [x.dtype.kind == "M" for x in (ends, given)]
+    if all(are_dates) and have_zones[0] != have_zones[1]:
+        raise UnreadableError(
+            f"{what}: only one of {names[0]!r} and {names[1]!r} has a time zone: give it to both"
+        )
+    if any(are_dates):
+        times = times_of(what, names[0], ends, first_row)
+        found = times_of(what, str(names[1]), given, first_row)
+    else:
+        both = times_of(what, names[0], pd.concat([ends, given]), first_row)
+        times = both.iloc[: len(ends)]
+        found = both.iloc[len(ends) :]
+    return times, found.reindex(times.index)
+
+
+def times_of(what: str, name: str, values: pd.Series, first_row: int = 0) -> pd.Series:
+    """Times of a column: dates, text, or numbers since 1970.
+
+    Parameters
+    ----------
+    what : str
+        The table, for messages.
+    name : str
+        Of the column.
+    values : Series
+        By their rows.
+    first_row : int, default=0
+        What people call the row 0.
+
+    Raises
+    ------
+    UnreadableError
+        If one is missing, or cannot be read.
+    """
+    if values.isna().any():
+        row = values.index[values.isna()][0]
+        row = row + first_row if first_row else row
+        raise UnreadableError(
+            f"{what}, row {row!r}: {name!r}, its time, is empty: fill it, or leave the row out"
+        )
+    if values.dtype.kind == "M" or isinstance(values.dtype, pd.DatetimeTZDtype):
+        return pd.to_datetime(values, utc=True)
+    if all(isinstance(value, str) for value in values):
+        return times_of_texts(what, name, values, first_row)
+    with suppress(ValueError, TypeError):
+        numbers = pd.to_numeric(values)
+        unit: Any = next(unit for unit, most in UNITS if np.abs(numbers).max() < most)
+        return pd.to_datetime(numbers, unit=unit, utc=True)
+    try:
+        return pd.to_datetime(values, utc=True)
+    except (ValueError, TypeError) as error:
+        raise UnreadableError(f"{what}: {name!r} has no times ({error})") from error
+
+
+def times_of_texts(what: str, name: str, texts: pd.Series, first_row: int = 0) -> pd.Series:
+    """Times as a series of pandas.
+
+    Parameters
+    ----------
+    what : str
+        The table, for messages.
+    name : str
+        Of the column.
+    texts : Series of str
+        By their rows.
+    first_row : int, default=0
+        What people call the row 0.
+
+    Raises
+    ------
+    UnreadableError
+        If a text is no time, or only some have a time zone.
+    """
+    if texts.empty:
+        return pd.Series(index=texts.index, dtype="datetime64[ns, UTC]")
+    rows = texts.index + first_row
+    first = texts.iloc[0]
+    has_zone = [ZONE.search(text) is not None for text in texts]
+    if any(has_zone) and not all(has_zone):
+        row = has_zone.index(not has_zone[0])
+        raise UnreadableError(
+            f"{what}, row {rows[row]}: {texts.iloc[row]!r} under {name!r} has "
+            f"{'a' if has_zone[row] else 'no'} time zone, and {first!r} has "
+            f"{'one' if has_zone[0] else 'none'}: write all times with their zone, or all without"
+        )
+    found = {}
+    dates = texts.mask([text.isdecimal() and len(text) < 8 for text in texts], None)
+    for form in FORMATS if dates.notna().all() else ():
+        with suppress(ValueError):
+            found[form] = pd.to_datetime(dates, utc=True, format=form)
+    if not found:
+        read = [pd.to_datetime(dates, utc=True, format=form, errors="coerce") for form in FORMATS]
+        row = int(max(read, key=lambda times: times.count()).isna().to_numpy().argmax())
+        raise UnreadableError(
+            f"{what}, row {rows[row]}: {texts.iloc[row]!r} under {name!r} is no time that is "
+            "known, or not written as the others: write times as 2026-01-31 13:00"
+        )
+    form, times = next(iter(found.items()))
+    if not all(times.equals(other) for other in found.values()):
+        order = "month and day" if form.startswith("%m") else "day and month"
+        warn(f"{what}: {first!r} under {name!r} is read as {order}: write 2026-01-31 if not")
+    return times
