@@ -16,6 +16,7 @@ from skgraphkde.core.scoring.model import GraphModel, references_of
 from skgraphkde.core.views.base import Context, Property, View
 from skgraphkde.core.views.categories import OFTEN_NEW, Table, means
 from skgraphkde.explanation.facts import Fact
+from skgraphkde.explanation.shapes import properties_of_shapes
 from skgraphkde.explanation.tails import Tails
 from skgraphkde.explanation.wording import features_in_words
 
@@ -190,6 +191,8 @@ class Properties:
                     None,
                     Property("feature", feature.name, feature_means[:, j], least, j, both=True),
                 )
+        for x in properties_of_shapes(graphs, self.references):
+            yield None, x
         rare = []
         parts = list(self.counts.parts(graphs))
         least = 0.25 * np.log(self.n_training_graphs + 1)  # a quarter of what all others have

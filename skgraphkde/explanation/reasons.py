@@ -30,6 +30,7 @@ from skgraphkde.explanation.of_neighborhoods import say_neighborhoods
 from skgraphkde.explanation.of_numbers import say_numbers
 from skgraphkde.explanation.of_statistics import say_statistic
 from skgraphkde.explanation.properties import FEW, FEWEST, Properties
+from skgraphkde.explanation.shapes import say_shape
 from skgraphkde.explanation.views import name_view
 from skgraphkde.explanation.wording import (
     HERE,
@@ -78,7 +79,10 @@ DERIVED = 1.0
 FOLLOWS = 0.5
 # What is missing counts as often as what was never seen, and comes before it, if equally strong.
 MISSING = 4.5
+# A shape that people know says at once what many numbers say.
+SHAPE = 5.0
 WEIGHTS = {
+    "shape": SHAPE,
     "missing": MISSING,
     "new": UNSEEN,
     "extreme": CONCRETE,
@@ -363,6 +367,11 @@ class Profiles:
             return self._size(i, j)
         if column.kind == "feature":
             return self._feature(i, j)
+        if column.kind == "shape":
+            names = None if self.node_names is None else self.node_names[i]
+            references = self.properties.references
+            others = self._of_others(i, np.arange(len(references)))
+            return say_shape(self.graphs[i], column.what, references, others, names)
         if column.kind == "missing":
             return self._missing(i, j)
         if column.kind == "new":

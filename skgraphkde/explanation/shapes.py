@@ -1,0 +1,217 @@
+"""Shapes that people know, of directed graphs: fans, a cycle, a chain.
+
+They are reasons and no scores: what has an odd shape is found by other views, and called by it. A
+fan is the node with most different ones before it, or after it; a cycle is a set of nodes that
+reach each other in one way only; a chain has no branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from skgraphkde._messages import shown
+from skgraphkde._words import usual_range, usually
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.views.base import Facts, Property, Reason
+from skgraphkde.core.views.categories import places
+
+# Fewer nodes are no shape.
+FEWEST = 3
+# Of a cycle or a chain, so many are named.
+MOST_NAMED = 8
+LONGEST_NAME = 40
+# A shape is the whole graph if it has so large a share of its edges: all else follows from it.
+WHOLE = 0.9
+# All that a shape which is the whole graph says.
+STRUCTURE = (
+    *("nodes", "edges", "degrees", "sources", "sinks", "isolated nodes", "triangles"),
+    *("rounds", "pieces", "surroundings", "neighborhoods"),
+)
+FANS = ("fan-in", "fan-out")
+
+
+class Shape(NamedTuple):
+    """The largest one of its kind in each graph."""
+
+    name: str
+    sizes: np.ndarray  # (n_graphs,): nodes of a cycle, edges of others; 0 if there is none
+    group: np.ndarray  # (n_nodes,): number of the cycle or chain, or the node itself of a fan
+    largest: np.ndarray  # (n_graphs,): its group; -1 if there is none
+
+
+def shapes(graphs: GraphBatch) -> list[Shape]:
+    """The largest fan, cycle and chain of each graph; none of undirected graphs.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+    """
+    if not graphs.directed:
+        return []
+    n = graphs.n_nodes
+    arcs = graphs.adjacency
+    pairs = sp.csr_array((np.ones(arcs.nnz), arcs.indices.copy(), arcs.indptr.copy()), (n, n))
+    pairs.sum_duplicates()  # of parallel arcs
+    source = np.repeat(np.arange(n), np.diff(pairs.indptr))
+    target = pairs.indices
+    out = np.diff(pairs.indptr)
+    into = np.bincount(target, minlength=n)
+    nodes = np.arange(n)
+    found = [
+        _largest(graphs, "fan-in", into, nodes),
+        _largest(graphs, "fan-out", out, nodes),
+    ]
+    _, strong = connected_components(pairs, connection="strong")
+    n_of = np.bincount(strong)
+    inside = strong[source] == strong[target]
+    n_arcs = np.bincount(strong[source[inside]], minlength=len(n_of))
+    is_cycle = (n_arcs == n_of) & (n_of >= FEWEST)
+    found.append(_largest(graphs, "cycle", np.where(is_cycle, n_of, 0)[strong], strong))
+    # Arcs after which, and before which, there is no branch.
+    is_single = (out[source] == 1) & (into[target] == 1) & (strong[source] != strong[target])
+    ways = sp.coo_array((np.ones(is_single.sum()), (source[is_single], target[is_single])), (n, n))
+    _, chain = connected_components(ways, directed=False)
+    length = np.bincount(chain) - 1
+    length[length < FEWEST] = 0
+    found.append(_largest(graphs, "chain", length[chain], chain))
+    return found
+
+
+def _largest(graphs: GraphBatch, name: str, sizes: np.ndarray, group: np.ndarray) -> Shape:
+    """The largest of each graph, of sizes by node."""
+    most = np.maximum.reduceat(sizes, graphs.node_ptr[:-1])
+    is_largest = (sizes == most[graphs.graph_of_node]) & (sizes > 0)
+    largest = np.full(len(graphs), -1)
+    where = np.flatnonzero(is_largest)[::-1]  # of equal ones, the first
+    largest[graphs.graph_of_node[where]] = group[where]
+    return Shape(name, most, group, largest)
+
+
+def properties_of_shapes(graphs: GraphBatch, references: GraphBatch) -> list[Property]:
+    """The sizes of shapes, for those that are not what most references are.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+    references : GraphBatch
+    """
+    found = []
+    usual = references.once(_are_usual)
+    n_edges = np.maximum(graphs.n_edges_per_graph, 1)
+    for shape in graphs.once(shapes):
+        # A fan of as many edges says more if it is all of the graph.
+        share = shape.sizes / n_edges if shape.name in FANS else 1.0
+        values = np.log1p(shape.sizes * share) * (shape.name not in usual)
+        least = 0.75 / (1 + shape.sizes)  # of one node more
+        found.append(Property("shape", shape.name, values, least))
+    return found
+
+
+def _are_usual(references: GraphBatch) -> set[str]:
+    """The shapes that are the whole of most references, as each case of a log is a chain."""
+    n_edges = np.maximum(references.n_edges_per_graph, 1)
+    return {x.name for x in references.once(shapes) if np.median(x.sizes / n_edges) >= WHOLE}
+
+
+def say_shape(
+    graph: GraphBatch,
+    name: str,
+    references: GraphBatch,
+    others: np.ndarray,
+    names: Sequence[Any] | None,
+) -> Reason:
+    """A shape of a graph in words: "27 payments into one account (A7)".
+
+    Parameters
+    ----------
+    graph : GraphBatch
+        Batch of one graph.
+    name : {"fan-in", "fan-out", "cycle", "chain"}
+    references : GraphBatch
+    others : ndarray of int
+        The references that are not the graph itself.
+    names : sequence, default=None
+        Names of the nodes; None means their positions.
+    """
+    [shape] = [x for x in shapes(graph) if x.name == name]
+    size = int(shape.sizes[0])
+    words = graph.schema.words
+    nodes = np.flatnonzero(shape.group == shape.largest[0])
+    ends = np.column_stack([graph.source_of_arc, graph.adjacency.indices])
+    if name in FANS:
+        hub = int(nodes[0])
+        arcs = np.flatnonzero(ends[:, int(name == "fan-in")] == hub)
+        at_node = _called(hub, names)
+        way = "into" if name == "fan-in" else "from"
+        text = f"{words.counted(size, 'edge')} {way} one {words.node}, {at_node}"
+        if len(arcs) > size:
+            other_way = "from" if name == "fan-in" else "into"
+            text = f"{words.counted(len(arcs), 'edge')} {way} one {words.node}, {at_node}, "
+            text += f"{other_way} {words.counted(size, 'node')}"
+        nodes = nodes[:1]
+        about: tuple[Any, ...] = ("degrees", "sources" if name == "fan-in" else "sinks")
+    else:
+        arcs = np.flatnonzero(np.isin(ends, nodes).all(axis=1))
+        order = _in_order(nodes, ends[arcs])
+        told = [_called(v, names) for v in order[:MOST_NAMED]]
+        rest = len(order) - len(told)
+        if name == "cycle" and not rest:
+            told.append(told[0])
+        more = f" -> ... ({rest} more)" if rest else ""
+        counted = words.counted(len(order), "node")
+        text = f"a {name} of {counted}: {' -> '.join(told)}{more}"
+        about = ("degrees", name)
+    if len(arcs) >= WHOLE * graph.adjacency.nnz:
+        about = (*about, *STRUCTURE)
+    text += _within(graph, arcs)
+    [known] = [x for x in references.once(shapes) if x.name == name]
+    sizes = known.sizes[others]
+    _, usual = usually(size, sizes)
+    if name in FANS and size <= usual_range(sizes)[1]:
+        n_edges = np.maximum(references.n_edges_per_graph[others], 1)
+        share, usual = usually(len(arcs) / graph.adjacency.nnz, sizes / n_edges, percent=True)
+        text += f": {share} of all"
+    elif usual_range(sizes)[1] == 0:
+        n_with = int((sizes > 0).sum())
+        usual = f"{n_with} of {len(sizes)} others have one" if n_with else "no other has one"
+    where = places(graph, "edge", arcs)
+    return Reason(
+        name,
+        text,
+        usual,
+        tuple(nodes.tolist()),
+        where[1],
+        tuple(dict.fromkeys(about)),
+        facts=Facts.of("node" if name in FANS else "edge", size, sizes),
+    )
+
+
+def _called(node: int, names: Sequence[Any] | None) -> str:
+    return shown(str(node if names is None else names[node]), LONGEST_NAME)
+
+
+def _in_order(nodes: np.ndarray, ends: np.ndarray) -> list[int]:
+    """The nodes of a chain, from its start, or of a cycle, from the first one."""
+    after = dict(ends.tolist())
+    starts = set(nodes.tolist()) - set(after.values())
+    way = [min(starts) if starts else int(nodes[0])]
+    while after.get(way[-1], way[0]) != way[0]:
+        way.append(after[way[-1]])
+    return way
+
+
+def _within(graph: GraphBatch, arcs: np.ndarray) -> str:
+    """In how many hours the edges were, if these have hours."""
+    columns = graph.schema.edge_columns
+    if "hours" not in columns or graph.edge_attributes is None or len(arcs) < FEWEST:
+        return ""
+    hours = np.asarray(graph.edge_attributes)[arcs, columns.index("hours")]
+    if np.isnan(hours).any():
+        return ""
+    span = np.ptp(hours)
+    return f", within {span:.2g} hours" if span < 100 else f", within {span / 24:.2g} days"
