@@ -18,13 +18,16 @@ from skgraphkde._messages import shown
 from skgraphkde._words import usual_range, usually
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.views.base import Facts, Property, Reason
-from skgraphkde.core.views.categories import places
 
 # Fewer nodes are no shape.
 FEWEST = 3
 # Of a cycle or a chain, so many are named.
 MOST_NAMED = 8
 LONGEST_NAME = 40
+MOST_MARKED = 60  # edges in a picture
+# A shape is a reason if it has so many edges, and so large a share of those of its graph.
+FEWEST_TOLD = 4
+MAIN = 0.5
 # A shape is the whole graph if it has so large a share of its edges: all else follows from it.
 WHOLE = 0.9
 # All that a shape which is the whole graph says.
@@ -40,6 +43,7 @@ class Shape(NamedTuple):
 
     name: str
     sizes: np.ndarray  # (n_graphs,): nodes of a cycle, edges of others; 0 if there is none
+    shares: np.ndarray  # (n_graphs,): of the edges of the graph, parallel ones as one
     group: np.ndarray  # (n_nodes,): number of the cycle or chain, or the node itself of a fan
     largest: np.ndarray  # (n_graphs,): its group; -1 if there is none
 
@@ -62,38 +66,41 @@ def shapes(graphs: GraphBatch) -> list[Shape]:
     out = np.diff(pairs.indptr)
     into = np.bincount(target, minlength=n)
     nodes = np.arange(n)
+    n_pairs = np.bincount(graphs.graph_of_node[source], minlength=len(graphs))
     found = [
-        _largest(graphs, "fan-in", into, nodes),
-        _largest(graphs, "fan-out", out, nodes),
+        _largest(graphs, n_pairs, "fan-in", into, nodes),
+        _largest(graphs, n_pairs, "fan-out", out, nodes),
     ]
     _, strong = connected_components(pairs, connection="strong")
     n_of = np.bincount(strong)
     inside = strong[source] == strong[target]
     n_arcs = np.bincount(strong[source[inside]], minlength=len(n_of))
     is_cycle = (n_arcs == n_of) & (n_of >= FEWEST)
-    found.append(_largest(graphs, "cycle", np.where(is_cycle, n_of, 0)[strong], strong))
+    found.append(_largest(graphs, n_pairs, "cycle", np.where(is_cycle, n_of, 0)[strong], strong))
     # Arcs after which, and before which, there is no branch.
     is_single = (out[source] == 1) & (into[target] == 1) & (strong[source] != strong[target])
     ways = sp.coo_array((np.ones(is_single.sum()), (source[is_single], target[is_single])), (n, n))
     _, chain = connected_components(ways, directed=False)
     length = np.bincount(chain) - 1
     length[length < FEWEST] = 0
-    found.append(_largest(graphs, "chain", length[chain], chain))
+    found.append(_largest(graphs, n_pairs, "chain", length[chain], chain))
     return found
 
 
-def _largest(graphs: GraphBatch, name: str, sizes: np.ndarray, group: np.ndarray) -> Shape:
-    """The largest of each graph, of sizes by node."""
+def _largest(
+    graphs: GraphBatch, n_pairs: np.ndarray, name: str, sizes: np.ndarray, group: np.ndarray
+) -> Shape:
+    """The largest of each graph, of sizes by node, beside its number of linked pairs."""
     most = np.maximum.reduceat(sizes, graphs.node_ptr[:-1])
     is_largest = (sizes == most[graphs.graph_of_node]) & (sizes > 0)
     largest = np.full(len(graphs), -1)
     where = np.flatnonzero(is_largest)[::-1]  # of equal ones, the first
     largest[graphs.graph_of_node[where]] = group[where]
-    return Shape(name, most, group, largest)
+    return Shape(name, most, most / np.maximum(n_pairs, 1), group, largest)
 
 
 def properties_of_shapes(graphs: GraphBatch, references: GraphBatch) -> list[Property]:
-    """The sizes of shapes, for those that are not what most references are.
+    """The sizes of shapes that are most of a graph, and not what most references are.
 
     Parameters
     ----------
@@ -102,11 +109,12 @@ def properties_of_shapes(graphs: GraphBatch, references: GraphBatch) -> list[Pro
     """
     found = []
     usual = references.once(_are_usual)
-    n_edges = np.maximum(graphs.n_edges_per_graph, 1)
     for shape in graphs.once(shapes):
+        is_main = (shape.sizes >= FEWEST_TOLD) & (shape.shares >= MAIN)
+        is_told = is_main & (shape.name not in usual)
         # A fan of as many edges says more if it is all of the graph.
-        share = shape.sizes / n_edges if shape.name in FANS else 1.0
-        values = np.log1p(shape.sizes * share) * (shape.name not in usual)
+        sizes = shape.sizes * shape.shares if shape.name in FANS else shape.sizes
+        values = np.where(is_told, np.log1p(sizes), 0.0)
         least = 0.75 / (1 + shape.sizes)  # of one node more
         found.append(Property("shape", shape.name, values, least))
     return found
@@ -114,8 +122,7 @@ def properties_of_shapes(graphs: GraphBatch, references: GraphBatch) -> list[Pro
 
 def _are_usual(references: GraphBatch) -> set[str]:
     """The shapes that are the whole of most references, as each case of a log is a chain."""
-    n_edges = np.maximum(references.n_edges_per_graph, 1)
-    return {x.name for x in references.once(shapes) if np.median(x.sizes / n_edges) >= WHOLE}
+    return {x.name for x in references.once(shapes) if np.median(x.shares) >= WHOLE}
 
 
 def say_shape(
@@ -171,21 +178,25 @@ def say_shape(
     text += _within(graph, arcs)
     [known] = [x for x in references.once(shapes) if x.name == name]
     sizes = known.sizes[others]
+    if name == "chain":  # which is told by its nodes
+        size += 1
+        sizes = sizes + (sizes > 0)
     _, usual = usually(size, sizes)
     if name in FANS and size <= usual_range(sizes)[1]:
-        n_edges = np.maximum(references.n_edges_per_graph[others], 1)
-        share, usual = usually(len(arcs) / graph.adjacency.nnz, sizes / n_edges, percent=True)
+        if shape.shares[0] <= usual_range(known.shares[others])[1]:
+            return Reason("", "")
+        share, usual = usually(shape.shares[0], known.shares[others], percent=True)
         text += f": {share} of all"
     elif usual_range(sizes)[1] == 0:
         n_with = int((sizes > 0).sum())
         usual = f"{n_with} of {len(sizes)} others have one" if n_with else "no other has one"
-    where = places(graph, "edge", arcs)
+    marked = tuple((u, v) for u, v in dict.fromkeys(map(tuple, ends[arcs].tolist())))
     return Reason(
         name,
         text,
         usual,
         tuple(nodes.tolist()),
-        where[1],
+        marked[:MOST_MARKED],
         tuple(dict.fromkeys(about)),
         facts=Facts.of("node" if name in FANS else "edge", size, sizes),
     )

@@ -398,13 +398,13 @@ def _nodes_of(edges: pd.DataFrame, nodes: pd.DataFrame, columns: dict[str, str])
     """A row for each node of each case, with the data of the table of nodes."""
     graph, source, target, node = columns.values()
     if nodes[node].duplicated().any():
-        twice = nodes.loc[nodes[node].duplicated(), node].iloc[0]
+        twice = nodes.loc[nodes[node].duplicated(), node].tolist()[0]
         raise ValueError(f"the table of nodes lists {twice!r} twice: list each node once")
     at_ends = [edges[[graph, end]].set_axis([graph, node], axis=1) for end in (source, target)]
     there = pd.concat(at_ends).astype(object).drop_duplicates()
     is_listed = there[node].isin(nodes[node])
     if not is_listed.all():
-        stranger = there.loc[~is_listed, node].iloc[0]
+        stranger = there.loc[~is_listed, node].tolist()[0]
         raise ValueError(
             f"{stranger!r} is the end of an edge, and not in the table of nodes: add it, or leave "
             "the edge out"

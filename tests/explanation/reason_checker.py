@@ -45,6 +45,34 @@ def with_values_as_one(graph):
     return graph
 
 
+def n_linked(graph):
+    """The number of pairs of different nodes that are linked, or 1."""
+    return max(len({(u, v) for u, v, *_ in graph.edges if u != v}), 1)
+
+
+def sizes_of_shapes(graph):
+    """The largest fans, cycle and chain of a directed graph: edges to different nodes; nodes."""
+    graph = nx.DiGraph(graph)
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    part_of = {}
+    cycles = [0]
+    for number, nodes in enumerate(nx.strongly_connected_components(graph)):
+        part_of |= dict.fromkeys(nodes, number)
+        if len(nodes) >= 3 and graph.subgraph(nodes).number_of_edges() == len(nodes):
+            cycles.append(len(nodes))
+    single = nx.DiGraph()
+    for u, v in graph.edges:
+        if graph.out_degree(u) == graph.in_degree(v) == 1 and part_of[u] != part_of[v]:
+            single.add_edge(u, v)
+    chains = [len(nodes) for nodes in nx.weakly_connected_components(single)]
+    return {
+        "into": max((n for _, n in graph.in_degree), default=0),
+        "from": max((n for _, n in graph.out_degree), default=0),
+        "cycle": max(cycles),
+        "chain": max((n for n in chains if n >= 4), default=0),
+    }
+
+
 def quantiles(values):
     return np.quantile([x for x in values if x is not None], (0.05, 0.95), method="nearest")
 
@@ -361,6 +389,49 @@ class Checker:
 
     def statistic(self, name, own, usually):
         return self._number(STATISTICS[name], own, usually)
+
+    def fan(self, own, way, node, n, within, unit, share, usually):
+        """The edges at one node, and either their number or their share in the others."""
+        edges = self.graph.in_edges if way == "into" else self.graph.out_edges
+        at_node = list(edges(int(node), data=True))
+        others = len({pair[way == "from"] for pair in at_node})
+        if (len(at_node), others) != (int(own), int(n or own)):
+            return f"{own} edges {way} {node} are {len(at_node)}, at {others}"
+        if others != sizes_of_shapes(self.graph)[way]:
+            return f"{node} has not the most edges {way} it"
+        wrong = self._within(at_node, within, unit)
+        if share is None or wrong:
+            return wrong or self._number(lambda x: sizes_of_shapes(x)[way], str(others), usually)
+        return self._number(lambda x: sizes_of_shapes(x)[way] / n_linked(x), share, usually)
+
+    def shape(self, what, own, way, rest, within, unit, usually, n, total, none):
+        """A cycle or a chain, in its order."""
+        nodes = list(map(int, way.split(" -> ")))
+        steps = list(pairwise(nodes))
+        if not all(self.graph.has_edge(u, v) for u, v in steps):
+            return f"{way} is no way"
+        is_closed = what == "cycle" and rest is None
+        if len(set(nodes)) + int(rest or 0) != int(own) or (nodes[0] == nodes[-1]) != is_closed:
+            return f"{way} has not {own} nodes"
+        known = [sizes_of_shapes(x)[what] for x in self.others]
+        if none:
+            return None if not any(known) else f"others have a {what}"
+        if n is not None:
+            found = np.count_nonzero(known), len(known)
+            return None if found == (int(n), int(total)) else f"{found} have a {what}"
+        if rest is None:
+            wrong = self._within([(*x, self.graph.get_edge_data(*x)) for x in steps], within, unit)
+            if wrong:
+                return wrong
+        return self._number(lambda x: sizes_of_shapes(x)[what], own, usually)
+
+    def _within(self, edges, within, unit):
+        """In how many hours edges were."""
+        if within is None:
+            return None
+        hours = [data["hours"] for *_, data in edges]
+        span = (max(hours) - min(hours)) / (24 if unit == "days" else 1)
+        return None if is_close(within, span) else f"{within} {unit} are {span}"
 
     def triangles(self, n, own, usually):
         found = sum(nx.triangles(nx.Graph(self.graph)).values()) / 3
@@ -752,6 +823,7 @@ HAVE = (
     r"that no other has)?"
 )
 KINDS = r"(?: of (?P<kinds>\d+) kinds)?"
+WITHIN = rf"(?:, within (?P<within>{NUMBER}) (?P<unit>hours|days))?"
 OWN = rf"(?P<own>{NUMBER})"
 OF = rf"{OWN} of (?P<total>{NUMBER})"
 PERCENT = rf"\((?P<percent>{NUMBER})\)"
@@ -792,6 +864,19 @@ Checker.PATTERNS = [
         rf"{OF} nodes linked to (?P<how>no other|only one other|two others) {PERCENT}; "
         rf"{_usually()}",
         Checker.neighbors,
+    ),
+    (
+        rf"(?P<own>\d+) edges? (?P<way>into|from) one node, (?P<node>\d+)"
+        rf"(?:, (?:into|from) (?P<n>\d+) nodes?)?{WITHIN}(?:: (?P<share>{NUMBER}) of all)?; "
+        rf"{_usually()}",
+        Checker.fan,
+    ),
+    (
+        r"a (?P<what>cycle|chain) of (?P<own>\d+) nodes: (?P<way>\d+(?: -> \d+)*)"
+        rf"(?: -> ... \((?P<rest>\d+) more\))?{WITHIN}; "
+        rf"(?:{_usually()}|(?P<n>\d+) of (?P<total>\d+) others have one|"
+        r"(?P<none>no other has one))",
+        Checker.shape,
     ),
     (rf"(?P<name>most links .+): {OWN}; {_usually()}", Checker.statistic),
     (rf"{OWN} (?P<name>parts with .+|edges beyond .+); {_usually()}", Checker.statistic),

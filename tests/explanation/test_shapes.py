@@ -1,0 +1,117 @@
+"""Shapes: fans, cycles and chains, against networkx, and as reasons."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
+from skgraphkde.explanation import explain
+from skgraphkde.explanation.shapes import shapes
+from tests.explanation.reason_checker import sizes_of_shapes
+
+
+@given(st.lists(st.integers(0, 100_000), min_size=1, max_size=4), st.floats(0.02, 0.4))
+def test_shapes_are_what_networkx_finds(seeds, share):
+    graphs = []
+    for seed in seeds:
+        graph = nx.gnp_random_graph(3 + seed % 12, share, seed=seed, directed=True)
+        graphs.append(graph)
+    batch = read_graphs(graphs, schema=GraphSchema(directed=True))
+    found = np.array([shape.sizes for shape in shapes(batch)]).T
+    expected = np.array([[*sizes_of_shapes(graph).values()] for graph in graphs])
+    expected[:, 3] -= expected[:, 3] > 0  # edges of a chain
+    assert found.tolist() == expected.tolist()
+
+
+def test_undirected_graphs_have_none():
+    assert shapes(read_graphs([nx.path_graph(5)])) == []
+
+
+def flows(n_graphs=60):
+    """Small directed trees with some more arcs, whose edges have hours."""
+    graphs = []
+    for seed in range(n_graphs):
+        rng = np.random.default_rng(seed)
+        graph = nx.DiGraph()
+        n = int(rng.integers(8, 14))
+        for v in range(1, n):
+            u = int(rng.integers(v))
+            graph.add_edge(*((f"n{u}", f"n{v}") if rng.random() < 0.5 else (f"n{v}", f"n{u}")))
+        for _, _, data in graph.edges(data=True):
+            data["hours"] = float(rng.uniform(0, 100))
+        graphs.append(graph)
+    return graphs
+
+
+def shaped(pairs):
+    graph = nx.DiGraph(pairs)
+    for place, (_, _, data) in enumerate(graph.edges(data=True)):
+        data["hours"] = place / 4
+    return graph
+
+
+ODD = {
+    "fan-in": (
+        [(f"a{k}", "hub") for k in range(13)],
+        "13 edges into one node, hub, within 3 hours; always 2 to 4",
+    ),
+    "fan-out": (
+        [("hub", f"a{k}") for k in range(13)],
+        "13 edges from one node, hub, within 3 hours; usually 2 to ",
+    ),
+    "cycle": (
+        [(f"a{k}", f"a{(k + 1) % 6}") for k in range(6)],
+        "a cycle of 6 nodes: a0 -> a1 -> a2 -> a3 -> a4 -> a5 -> a0, within 1.2 hours; no other",
+    ),
+    "chain": (
+        [(f"a{k}", f"a{k + 1}") for k in range(11)],
+        "a chain of 12 nodes: a0 -> a1 -> a2 -> a3 -> a4 -> a5 -> a6 -> a7 -> ... (4 more), within",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def detector():
+    schema = GraphSchema(edge_numbers="hours", directed=True)
+    return GraphKDEDetector(schema=schema, random_state=0).fit(flows())
+
+
+@pytest.mark.parametrize("name", list(ODD))
+def test_a_shape_is_the_first_reason(detector, name):
+    pairs, text = ODD[name]
+    graph = shaped(pairs)
+    told = explain(detector, [graph], node_names=[list(graph)])
+    first = told.iloc[0]
+    assert (first["kind"], first["what"]) == ("shape", name)
+    assert first["reason"].startswith(text)
+    assert first["value"] == len(pairs) + (name == "chain")
+    assert len(first["edges"]) == len(pairs)
+    # What follows from the shape is not told again.
+    assert not set(told["what"][1:]) & {"sources", "sinks", "degrees", "nodes", "edges"}
+
+
+def test_parallel_edges_of_a_fan_are_told_apart():
+    graphs = [nx.MultiDiGraph(graph) for graph in flows()]
+    fan = nx.MultiDiGraph()
+    for k in range(12):
+        for day in range(3):
+            fan.add_edge(f"a{k}", "hub", kind=f"d{day}")
+    for graph in graphs:
+        nx.set_edge_attributes(graph, "d0", "kind")
+        for _, _, data in graph.edges(data=True):
+            del data["hours"]
+    schema = GraphSchema(edge_categories="kind", directed=True)
+    found = GraphKDEDetector(schema=schema, random_state=0).fit(graphs)
+    with pytest.warns(UserWarning, match="d1"):
+        told = explain(found, [fan], node_names=[list(fan)], n_reasons=20)
+    (text,) = told.loc[told["what"] == "fan-in", "reason"]
+    assert text.startswith("36 edges into one node, hub, from 12 nodes")
+
+
+def test_what_most_graphs_are_is_no_shape():
+    chains = [nx.path_graph(n, create_using=nx.DiGraph) for n in range(4, 24)]
+    detector = GraphKDEDetector(random_state=0).fit(chains)
+    longer = nx.path_graph(60, create_using=nx.DiGraph)
+    assert "shape" not in set(explain(detector, [longer])["kind"])
