@@ -38,6 +38,7 @@ from skgraphkde.explanation.results import (
     groups_of,
     judge,
     judge_some,
+    row_numbers,
     to_judge,
     with_shared,
 )
@@ -132,6 +133,12 @@ def find(
             judged = [of_odd.get(i, x) for i, x in enumerate(judged)]
         table = table_of(known, judged)
         table["group"] = group_numbers(groups, len(known))
+        table["row"] = row_numbers(detector.training_scores_, groups)
+        for group in groups:
+            members = table.loc[group.members]
+            if (members["verdict"] == "anomaly").any():
+                alike = members.index[members["verdict"] == "normal"]
+                table.loc[alike, "verdict"] = f"alike (row {members['row'].iloc[0]})"
         table["reason"] = with_shared([x.why if x.is_anomaly else None for x in judged], groups)
         table["codes"] = [x.codes for x in judged]
         if files.origins:

@@ -281,6 +281,21 @@ def group_numbers(groups: list[GroupInWords], n_graphs: int) -> Any:
     return numbers
 
 
+def row_numbers(scores: np.ndarray, groups: list[GroupInWords]) -> np.ndarray:
+    """The row of each graph in a list of the oddest first, in which a group is one row, from 1 on.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_graphs,)
+    groups : list of GroupInWords
+    """
+    place = np.empty(len(scores), dtype=np.int64)
+    place[np.argsort(scores, kind="stable")] = np.arange(len(scores))
+    for group in groups:
+        place[group.members] = place[group.members].min()
+    return np.unique(place, return_inverse=True)[1] + 1
+
+
 def with_shared(reasons: Sequence[str | None], groups: list[GroupInWords]) -> list[str | None]:
     """Reasons of training graphs, each with what all of its group share, if it is in one."""
     told = list(reasons)

@@ -123,8 +123,15 @@ def test_find_writes_a_table_and_a_model(orders):
     run(f"find {TABLES} -o scores.csv --save found.skg")
     detector = skgraphkde.load("found.skg")
     rows = table(Path("scores.csv").read_text(encoding="utf-8"))
-    columns = ["graph", "score", "decision", "verdict", "p_value", "group", "reason", "codes"]
-    assert list(rows[0]) == columns
+    columns = ["graph", "score", "decision", "verdict", "p_value", "group", "row"]
+    assert list(rows[0]) == [*columns, "reason", "codes"]
+    group = [row for row in rows if row["group"]]
+    assert len({row["row"] for row in group}) == 1
+    verdicts = {row["verdict"] for row in group}
+    assert verdicts <= {"anomaly", f"alike (row {group[0]['row']})"}
+    alone = [row for row in rows if not row["group"]]
+    assert sorted(int(row["row"]) for row in [*alone, group[0]]) == [*range(1, len(alone) + 2)]
+    assert {row["verdict"] for row in alone} <= {"anomaly", "normal"}
     strong = explain(detector).query("strength >= 1")
     for i, row in enumerate(rows):  # reasons of all graphs would take far longer
         codes = strong.loc[strong["graph"] == i, ["kind", "what"]].to_numpy().tolist()
