@@ -148,17 +148,21 @@ def category_verb(name: str, value: Any) -> str:
 CALLED = ("nodes", "edges", "graphs")
 #: The same for one of them, if no rule makes it of the others: "movie" of "movies".
 CALLED_ONE = tuple(what[:-1] for what in CALLED)
+# One of them is called like many.
+BOTH = ("species", "series")
 # Characters of a noun at most.
 LONGEST_NOUN = 40
 
 
 def singular(noun: str) -> str:
-    """One of many things: "case" of "cases", "entity" of "entities".
+    """One of many things: "case" of "cases", "entity" of "entities", "species" of "species".
 
     Parameters
     ----------
     noun : str
     """
+    if noun.lower().endswith(BOTH):
+        return noun
     noun = re.sub(r"ies$", "y", noun)
     noun = re.sub(r"(?<=ss|sh|ch)es$|(?<=x)es$", "", noun)
     return re.sub(r"(?<!s)s$", "", noun)

@@ -109,6 +109,7 @@ def fit(
     except ValueError as error:  # no such parameter
         raise click.UsageError(str(error)) from error
     model.validate()  # before files are read
+    files.check_apart()
     if verdicts is not None and not isinstance(model, GraphKDEDetector):
         raise click.UsageError(f"a {type(model).__name__} does not learn from --verdicts")
     marked = None if verdicts is None else read_verdicts(verdicts)

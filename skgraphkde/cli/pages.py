@@ -93,6 +93,8 @@ def find(
         random_state=random_state,
     )
     detector.validate()  # before files are read
+    if saved is not None:
+        files.check_apart()
     marked = Verdicts("", {}, {}) if verdicts is None else read_verdicts(verdicts)
     try:
         batch = files.read(detector.given_schema)

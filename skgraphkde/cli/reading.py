@@ -119,6 +119,15 @@ class GraphFiles:
             "parts of one table or graph, give --cases components, egos or windows"
         )
 
+    def check_apart(self) -> None:
+        """Refuse to make a model of graphs that overlap: all others would be odd to it."""
+        if self.rule is not None and self.rule.by == "egos":
+            raise click.UsageError(
+                "egos overlap, and are like each other for that: to a model of them, all egos of "
+                "another table are odd; judge them by find, without --save, or give --cases "
+                "components or windows"
+            )
+
     @property
     def origins(self) -> dict[str, str]:
         """The rows of the table that each case is of, in words, by its name."""

@@ -348,8 +348,8 @@ def explain(
         - graph : the position in `graphs`;
         - name : as in :func:`results`;
         - rank : 1 for the first reason of a graph;
-        - kind : "missing", "new", "rare", "feature", "size", "extreme", "neighborhoods",
-          "statistics", "confirmed", or the name of your own view;
+        - kind : "shape", "missing", "new", "rare", "feature", "size", "extreme",
+          "neighborhoods", "statistics", "confirmed", or the name of your own view;
         - what : the name of the category, the feature, the size or the statistic, the same whatever
           nodes, edges and graphs are called;
         - reason : in words, at most two lines;
@@ -362,7 +362,7 @@ def explain(
         - n_known : the known graphs that have it, for "new" (0), "rare" and "missing"; else the
           known numbers that were compared; -1 if none;
         - nodes : positions of the nodes that it concerns most, five at most, from 0 on;
-        - edges : pairs of positions of nodes, five at most;
+        - edges : pairs of positions of nodes, five at most, and 60 of a shape;
         - more : all of a reason that is longer than two lines; empty for others;
         - references : positions of the k nearest references, in the distance with the largest
           surprise.

@@ -213,8 +213,9 @@ def split_cases(
 
     Notes
     -----
-    Egos overlap: one odd edge is in several of them, so that they are not independent, and as many
-    false alarms as usual come in groups.
+    Egos overlap: one odd edge is in several of them, and each is like those that it overlaps. Judge
+    them by each other (`fit_predict`): to a detector that was fitted to them, all egos of another
+    table are odd, as they are like none.
 
     Examples
     --------
@@ -450,6 +451,7 @@ def _warn_of_split(rule: CaseRule, counts: np.ndarray, n_rows: int) -> None:
         )
     if rule.by == "egos":
         warn(
-            f"each edge is in {kept.sum() / n_rows:.1f} egos on average: these are not "
-            "independent, and what is odd in one is in several"
+            f"each edge is in {kept.sum() / n_rows:.1f} egos on average: what is odd in one is in "
+            "several, and they are judged by each other only, as a model of them would take all "
+            "egos of another table for odd"
         )

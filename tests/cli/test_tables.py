@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema, load, read_tables
+from skgraphkde.reading import split_cases
 from tests.cli.conftest import column, run, table
 from tests.reading.common import COLUMNS, exported, span, tables
 
@@ -284,3 +285,78 @@ def test_a_truth_of_one_kind_has_no_figures(with_truth):
     frame.to_csv("edges.csv", index=False)
     found = run("find edges.csv --graph-column case --truth Fraud? -q -o out.csv")
     assert "Truth: 0 of 40 are odd, by 'Fraud?'\n  no figures: they need odd" in found.stdout
+
+
+@pytest.fixture
+def payments():
+    """Eight weeks of eight groups; in the last rows, money of ten others goes to one account."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for week in range(8):
+        for group in range(8):
+            for _ in range(9):
+                payer, payee = rng.choice(8, 2, replace=False)
+                time = pd.Timestamp("2026-01-05") + pd.Timedelta(days=7 * week + 7 * rng.random())
+                rows.append((f"P{group}-{payer}", f"P{group}-{payee}", time))
+    start = pd.Timestamp("2026-02-02")
+    rows += [(f"N{k}", "mule", start + pd.Timedelta(hours=k)) for k in range(10)]
+    frame = pd.DataFrame(rows, columns=["payer", "payee", "time"])
+    frame.to_csv("payments.csv", index=False)
+    return frame
+
+
+BY_WEEK = (
+    "payments.csv --cases components --window 7D --time-column time --source-column payer "
+    "--target-column payee --directed -q"
+)
+
+
+def test_cases_of_one_table(payments):
+    found = run(f"find {BY_WEEK} -o out.csv --call edges=payments,nodes=accounts")
+    text = "2026-02-02 mule: 10 payments into one account, mule"
+    assert text in found.stdout
+    rows = table(Path("out.csv").read_text())
+    graphs = split_cases(payments, source="payer", target="payee", time="time", window="7D").graphs
+    assert [row["graph"] for row in rows] == [graph.graph["name"] for graph in graphs]
+    oddest = min(rows, key=lambda row: float(row["score"]))
+    n = len(payments)
+    assert oddest["rows"] == f"{n - 8}-{n + 1}"  # below the row of names
+    run(f"find {BY_WEEK} -o out.html --call edges=payments,nodes=accounts")
+    page = Path("out.html").read_text()
+    assert f"<td>{n - 8}-{n + 1}</td>" in page
+    run(f"fit {BY_WEEK} -o model.skg")
+    scored = table(run(f"score model.skg {BY_WEEK.replace('--directed ', '')}").stdout)
+    assert [row["rows"] for row in scored] == [row["rows"] for row in rows]
+
+
+def test_cases_of_other_files(payments):
+    frame = payments.rename(columns={"payer": "from", "payee": "to"})
+    frame.to_csv("flows.csv", index=False)
+    found = run("find flows.csv --cases egos --least 2 --time-column time -o out.csv -q")
+    assert "mule: 10 " in found.stdout
+    graph = nx.from_pandas_edgelist(frame.astype(str), "from", "to", edge_attr=True)
+    nx.write_graphml(graph, "flows.graphml")
+    run("find flows.graphml --cases components -o parts.csv -q")
+    rows = table(Path("parts.csv").read_text())
+    assert len(rows) == nx.number_connected_components(graph)
+    assert all(row["graph"].startswith("flows.graphml#") for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "message"),
+    [
+        ("find payments.csv -o a.csv --source-column payer", 2, "or --cases, which makes graphs"),
+        ("find flows.csv -o a.csv", 1, "flows.csv is one graph, and others .* --cases components"),
+        (f"find {BY_WEEK} --graph-column time -o a.csv", 2, "--graph-column names them: give one"),
+        ("find flows.csv --window 7D -o a.csv", 2, "say how --cases makes graphs"),
+        ("fit flows.csv --cases egos -o a.skg", 2, "all egos of another table are odd"),
+        ("find flows.csv --cases egos -o a.csv --save a.skg", 2, "all egos of another table"),
+        ("find flows.csv --cases windows -o a.csv", 2, "windows need their length"),
+        ("find flows.csv --cases components --least 99 -o a.csv", 1, "no case has 99 edges"),
+        ("find flows.csv --cases windows --window 900D --time-column time -o a.csv", 1, "one case"),
+    ],
+)
+def test_what_is_said_of_one_table(payments, command, code, message):
+    frame = payments.rename(columns={"payer": "from", "payee": "to"})
+    frame.to_csv("flows.csv", index=False)
+    assert re.search(message, run(command, exit_code=code).stderr)
