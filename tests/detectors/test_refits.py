@@ -261,7 +261,7 @@ def test_refits_equal_a_fit_where_numbers_are_read_by_convention(schema):
     "refit", [lambda x, new: x.partial_fit(new), lambda x, new: x.learn(new, [1] * 60)]
 )
 def test_refits_read_what_the_first_fit_read(refit):
-    hosts = [str] * 20 + [lambda node, i=i: f"{i}-{node}" for i in range(60)]
+    hosts = [lambda node: f"h{node}"] * 20 + [lambda node, i=i: f"{i}-{node}" for i in range(60)]
     graphs = [with_data(nx.cycle_graph(10 + i), {"host": x}) for i, x in enumerate(hosts)]
     detector = GraphKDEDetector(schema="all").fit(graphs[:20])
     with warnings.catch_warnings(action="ignore"):

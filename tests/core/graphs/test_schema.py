@@ -260,7 +260,7 @@ def test_identifiers_are_left_out_by_convention_and_warned_of_by_name():
 # The values of an attribute of graph i -> why they are not read, as text of a warning.
 NO_DATA = {
     "nr": (lambda i: 1000 + i, "a running number"),
-    "orderID": (lambda i: 7 * i * i, "a running number"),
+    "orderID": (lambda i: 7 * i * i, "an identifier"),
     "opened": (lambda i: f"2026-01-{i + 1:02}", "a time"),
     "german": (lambda i: f"{i + 1:02}.01.2026 12:0{i % 3}", "a time"),
     "day": (lambda i: datetime.date(2026, 1, i % 5 + 1), "a time"),
