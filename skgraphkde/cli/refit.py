@@ -47,6 +47,7 @@ def update(model: str, files: GraphFiles, output: str, flagged: bool, own: Any) 
     the model flags are left out, and named: look at them with `report`, and let those that are
     normal join with --flagged. The output can be the model itself, with --force.
     """
+    files.check_apart()
     fitted = _load(model, own)
     batch = files.read(fitted.schema_)
     echo(f"read            {batch.schema.words.counted(len(batch), 'graph')}")

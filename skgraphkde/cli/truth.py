@@ -49,15 +49,15 @@ def echo_truth(
     of_counted = np.asarray(scores, dtype=float)[counts]
     n = len(is_odd)
     n_odd = int(is_odd.sum())
-    values = " or ".join(map(repr, files.truth.odd))
+    n_unsaid = int((~is_said).sum())
+    n_marked = int(is_marked.sum())
     line = f"Truth: {n_odd} of {n} are odd, by {files.truth.column!r}"
-    line += f" ({values})" if values else ""
-    line += (
-        f"; {n_unsaid} without a value do not count" if (n_unsaid := int((~is_said).sum())) else ""
-    )
-    line += (
-        f"; {n_marked} with a verdict do not count" if (n_marked := int(is_marked.sum())) else ""
-    )
+    if files.truth.odd:
+        line += f" ({' or '.join(map(repr, files.truth.odd))})"
+    if n_unsaid:
+        line += f"; {n_unsaid} without a value do not count"
+    if n_marked:
+        line += f"; {n_marked} with a verdict do not count"
     echo(line, err=err)
     if not 0 < n_odd < n:
         echo("  no figures: they need odd graphs, and others that it says are normal", err=err)

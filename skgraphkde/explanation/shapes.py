@@ -24,6 +24,8 @@ FEWEST = 3
 # Of a cycle or a chain, so many are named.
 MOST_NAMED = 8
 LONGEST_NAME = 40
+# A number of edges that is a time, as cases of one table have it.
+SINCE_START = "hours since start"
 MOST_MARKED = 60  # edges in a picture
 # A shape is a reason if it has so many edges, and so large a share of those of its graph.
 FEWEST_TOLD = 4
@@ -217,11 +219,11 @@ def _in_order(nodes: np.ndarray, ends: np.ndarray) -> list[int]:
 
 
 def _within(graph: GraphBatch, arcs: np.ndarray) -> str:
-    """In how many hours the edges were, if these have hours."""
+    """In how many hours the edges were, if these have times."""
     columns = graph.schema.edge_columns
-    if "hours" not in columns or graph.edge_attributes is None or len(arcs) < FEWEST:
+    if SINCE_START not in columns or graph.edge_attributes is None or len(arcs) < FEWEST:
         return ""
-    hours = np.asarray(graph.edge_attributes)[arcs, columns.index("hours")]
+    hours = np.asarray(graph.edge_attributes)[arcs, columns.index(SINCE_START)]
     if np.isnan(hours).any():
         return ""
     span = np.ptp(hours)

@@ -28,6 +28,8 @@ __all__ = ["Cases", "split_cases"]
 KINDS = ("components", "egos", "windows")
 # Data of a graph that says which rows of a table it is of.
 ROWS = "rows of the table"
+# A number of edges: the time since the first one of the case. `explanation/shapes.py` knows it.
+SINCE_START = "hours since start"
 # A split is warned of if so large a share of the rows are cases of their own, or are in one case.
 ALONE = 0.8
 TOGETHER = 0.5
@@ -55,7 +57,7 @@ class CaseRule:
     hops : int
         How far an ego network reaches.
     least : int
-        Cases with fewer edges are left out, and egos of nodes with fewer.
+        Cases with fewer edges are left out.
     of : str or None
         ``"name=value"``: only nodes with this value have an ego network.
     """
@@ -186,7 +188,7 @@ def split_cases(
         Names of the columns.
     time : str, default=None
         The column, or the data of edges, with their times: dates, text that pandas reads, or
-        numbers since 1970. In its place edges have "hours", since the first of their case.
+        numbers since 1970. In its place edges have "hours since start", that of their case.
     window : str, default=None
         How long a window is, such as "7D" or "12h". None: all times are one.
     hops : int, default=1
@@ -414,12 +416,11 @@ def _nodes_of(edges: pd.DataFrame, nodes: pd.DataFrame, columns: dict[str, str])
 
 
 def _with_hours(edges: pd.DataFrame, time: str, graph: str) -> pd.DataFrame:
-    """Edges with "hours" since the first of their case, in place of times."""
+    """Edges with the hours since the first of their case, in place of times."""
     times = times_of(TABLE, time, edges[time])
     first = times.groupby(edges[graph].to_numpy()).transform("min")
     hours = (times - first) / pd.Timedelta(1, "h")
-    name = "hours" if "hours" not in edges.columns.drop(time) else f"hours of {time}"
-    return edges.drop(columns=time).assign(**{name: hours.to_numpy()})
+    return edges.drop(columns=time).assign(**{SINCE_START: hours.to_numpy()})
 
 
 def _warn_of_split(rule: CaseRule, counts: np.ndarray, n_rows: int) -> None:

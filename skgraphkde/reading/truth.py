@@ -28,6 +28,7 @@ from skgraphkde.reading.formats.common import is_missing, of_no_edge
 
 __all__ = ["Truth"]
 
+# Values that say of a graph that it is odd, or that it is not, and of neither.
 ODD = {
     *("1", "true", "t", "yes", "y", "odd", "anomaly", "anomalous", "abnormal", "outlier"),
     *("fraud", "fraudulent", "attack", "malicious", "illicit"),
@@ -36,22 +37,12 @@ NORMAL = {
     *("0", "false", "f", "no", "n", "normal", "inlier", "regular"),
     *("legit", "legitimate", "benign", "licit"),
 }
-
-
-YES_OR_NO = {"1", "0", "true", "false", "t", "f", "yes", "no", "y", "n"}
 UNKNOWN = {"", "unknown", "unclear", "n/a", "na", "none", "?"}
-# Words in the names of columns that say which graphs are not odd.
+# Values that say the opposite under a name such as "is_normal", which has one of the words below.
+YES_OR_NO = {"1", "0", "true", "false", "t", "f", "yes", "no", "y", "n"}
 GOOD = {
-    "normal",
-    "inlier",
-    "valid",
-    "ok",
-    "okay",
-    "passed",
-    "good",
-    "legit",
-    "legitimate",
-    "benign",
+    *("normal", "inlier", "valid", "ok", "okay", "passed", "good"),
+    *("legit", "legitimate", "benign"),
 }
 
 

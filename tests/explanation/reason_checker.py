@@ -429,7 +429,7 @@ class Checker:
         """In how many hours edges were."""
         if within is None:
             return None
-        hours = [data["hours"] for *_, data in edges]
+        hours = [data["hours since start"] for *_, data in edges]
         span = (max(hours) - min(hours)) / (24 if unit == "days" else 1)
         return None if is_close(within, span) else f"{within} {unit} are {span}"
 

@@ -40,7 +40,7 @@ def flows(n_graphs=60):
             u = int(rng.integers(v))
             graph.add_edge(*((f"n{u}", f"n{v}") if rng.random() < 0.5 else (f"n{v}", f"n{u}")))
         for _, _, data in graph.edges(data=True):
-            data["hours"] = float(rng.uniform(0, 100))
+            data["hours since start"] = float(rng.uniform(0, 100))
         graphs.append(graph)
     return graphs
 
@@ -48,7 +48,7 @@ def flows(n_graphs=60):
 def shaped(pairs):
     graph = nx.DiGraph(pairs)
     for place, (_, _, data) in enumerate(graph.edges(data=True)):
-        data["hours"] = place / 4
+        data["hours since start"] = place / 4
     return graph
 
 
@@ -74,7 +74,7 @@ ODD = {
 
 @pytest.fixture(scope="module")
 def detector():
-    schema = GraphSchema(edge_numbers="hours", directed=True)
+    schema = GraphSchema(edge_numbers="hours since start", directed=True)
     return GraphKDEDetector(schema=schema, random_state=0).fit(flows())
 
 
@@ -101,7 +101,7 @@ def test_parallel_edges_of_a_fan_are_told_apart():
     for graph in graphs:
         nx.set_edge_attributes(graph, "d0", "kind")
         for _, _, data in graph.edges(data=True):
-            del data["hours"]
+            del data["hours since start"]
     schema = GraphSchema(edge_categories="kind", directed=True)
     found = GraphKDEDetector(schema=schema, random_state=0).fit(graphs)
     with pytest.warns(UserWarning, match="d1"):

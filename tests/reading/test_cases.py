@@ -75,7 +75,7 @@ def test_the_graphs_are_those_of_their_rows():
         own = frame.loc[rows]
         hours = (own["time"] - own["time"].min()) / pd.Timedelta("1h")
         expected = [
-            (u, v, {"amount": a, "hours": h})
+            (u, v, {"amount": a, "hours since start": h})
             for u, v, a, h in zip(own["payer"], own["payee"], own["amount"], hours, strict=True)
         ]
         assert graph.is_directed()
@@ -132,7 +132,7 @@ def test_times(times):
     frame = pd.DataFrame({"source": [1, 2, 1], "target": [2, 3, 2], "t": times})
     found = split_cases(frame, by="windows", time="t", window="7D")
     assert [graph.graph["name"] for graph in found.graphs] == ["2026-01-05", "2026-01-12"]
-    assert [x for *_, x in found.graphs[0].edges(data="hours")] == [0.0, 24.0]
+    assert [x for *_, x in found.graphs[0].edges(data="hours since start")] == [0.0, 24.0]
 
 
 def test_what_is_said():
