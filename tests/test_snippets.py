@@ -84,6 +84,10 @@ def here(tmp_path, monkeypatch):
     for i in range(24):
         spans = [span(f"t{i}", str(k - 1) * (k > 0), str(k)) for k in range(3 + i % 3)]
         Path(f"traces/{i}.json").write_text(json.dumps(exported("web", *spans)))
+    payments = [
+        f"P{k % 9},P{(k * k + 1) % 9},2026-01-{k % 28 + 1:02},{k % 7}.5" for k in range(200)
+    ]
+    Path("payments.csv").write_text("\n".join(["payer,payee,time,amount", *payments]))
     alkanes = [f"{'C' * n}{end} {end}{n}" for n in range(3, 15) for end in ("O", "N")]
     marked = ["graph,verdict", *(f"new/{i}.graphml,anomaly" for i in range(3)), "new/9.graphml,"]
     Path("verdicts.csv").write_text("\n".join(marked))
