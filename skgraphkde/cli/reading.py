@@ -146,6 +146,8 @@ class GraphFiles:
                     "a table of edges needs --graph-column, the column of its graphs; or --cases, "
                     "which makes graphs of one table: components, egos or windows"
                 )
+            if not os.path.exists(self.paths[0]):
+                raise click.UsageError(f"{self.paths[0]} does not exist: give a table of edges")
             tables = TableFiles(Path(self.paths[0]), **self.tables, rule=self.rule)
             return [tables if self.rule is None else replace(tables, graph="case")]
         files = find_files(self.paths, self.on_error, self.tables, self.options)

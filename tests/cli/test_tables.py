@@ -349,6 +349,7 @@ def test_cases_of_other_files(payments):
         ("find flows.csv -o a.csv", 1, "flows.csv is one graph, and others .* --cases components"),
         (f"find {BY_WEEK} --graph-column time -o a.csv", 2, "--graph-column names them: give one"),
         ("find flows.csv --window 7D -o a.csv", 2, "say how --cases makes graphs"),
+        ("find none.csv --cases egos -o a.csv", 2, "none.csv does not exist: give a table"),
         ("fit flows.csv --cases egos -o a.skg", 2, "all egos of another table are odd"),
         ("find flows.csv --cases egos -o a.csv --save a.skg", 2, "all egos of another table"),
         ("find flows.csv --cases windows -o a.csv", 2, "windows need their length"),
