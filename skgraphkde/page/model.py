@@ -237,9 +237,10 @@ class PageModel:
                 "name it. "
             )
         if any(reason.edges for reason in reasons):
+            most = "60" if any(reason.kind == "shape" for reason in reasons) else "five"
             return text + (
                 f"Broad lines: {words.edges} that the reasons are about. Circled: their ends, and "
-                f"{words.nodes} that the reasons are about. Up to five of each for a reason."
+                f"{words.nodes} that the reasons are about. Up to {most} of each for a reason."
             )
         if detail.lines:
             return f"{text}Circled: {words.nodes} that the reasons are about, up to five for each."
