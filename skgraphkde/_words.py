@@ -144,6 +144,8 @@ def category_verb(name: str, value: Any) -> str:
 
 # -- words -----------------------------------------------------------------------------------------
 
+#: A number of edges that is a time: since the first one of their case, where one table was split.
+SINCE_START = "hours since start"
 #: What a name can be given to, as people say it.
 CALLED = ("nodes", "edges", "graphs")
 #: The same for one of them, if no rule makes it of the others: "movie" of "movies".

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 import numpy as np
+import pandas as pd
 
 from skgraphkde._messages import listed, shown
 from skgraphkde.cli.info import MOST_NAMES, fit_quietly, schema_words
@@ -25,7 +26,7 @@ from skgraphkde.cli.options import (
 from skgraphkde.cli.output import TABLES, OutputFile, echo, open_output, write_model, write_table
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.score import table_of
-from skgraphkde.cli.truth import echo_truth, words_of_verdicts
+from skgraphkde.cli.truth import add_what_files_say, echo_truth
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
 from skgraphkde.core.graphs.problems import MissingError
 from skgraphkde.core.graphs.schema import unread_attributes
@@ -136,22 +137,24 @@ def find(
         table = table_of(known, judged)
         table["group"] = group_numbers(groups, len(known))
         table["row"] = row_numbers(detector.training_scores_, groups)
-        for group in groups:
-            members = table.loc[group.members]
-            if (members["verdict"] == "anomaly").any():
-                alike = members.index[members["verdict"] == "normal"]
-                table.loc[alike, "verdict"] = f"alike (row {members['row'].iloc[0]})"
+        _mark_alike(table, groups)
         table["reason"] = with_shared([x.why if x.is_anomaly else None for x in judged], groups)
         table["codes"] = [x.codes for x in judged]
-        if files.origins:
-            table["rows"] = [files.origins.get(name, "") for name in names]
-        if files.said is not None:
-            table["truth"] = words_of_verdicts(files.said)
+        add_what_files_say(table, files, names)
         write_table(table, output)
     _echo_anomalies(detector, names, judged, groups, output)
     echo_truth(files, [x.score for x in judged], detector.verdicts_)
     if saved is not None:
         write_model(detector, saved)
+
+
+def _mark_alike(table: pd.DataFrame, groups: list[GroupInWords]) -> None:
+    """Say of normal members of a group that stands out that they are alike, and in which row."""
+    for group in groups:
+        members = table.loc[group.members]
+        if (members["verdict"] == "anomaly").any():
+            alike = members.index[members["verdict"] == "normal"]
+            table.loc[alike, "verdict"] = f"alike (row {members['row'].iloc[0]})"
 
 
 def _echo_anomalies(

@@ -77,7 +77,7 @@ class GraphFiles:
         self.quiet = quiet
         self.truth = None if truth is None else Truth(truth)
         self.rule = rule
-        self.rows: dict[str, list[Any]] = {}  # of the table, by the names of cases
+        self.origins: dict[str, str] = {}  # rows of a table in words, by the names of its cases
         self.said: np.ndarray | None = None  # by the truth, of each graph: as verdicts are
         self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
@@ -95,9 +95,9 @@ class GraphFiles:
             warnings.showwarning = note
             self.sources = self._sources()
             self._check_outputs()
-            batch = read_batch(
-                self.sources, schema, self.on_error, self.options, self.truth, self.rows
-            )
+            rows: dict[str, list[Any]] = {}
+            batch = read_batch(self.sources, schema, self.on_error, self.options, self.truth, rows)
+        self.origins = {name: words_of_rows(of_case) for name, of_case in rows.items()}
         if self.truth is not None:
             self.said = self.truth.verdicts(batch.names or ())
         self._check_one(batch, schema)
@@ -127,11 +127,6 @@ class GraphFiles:
                 "another table are odd; judge them by find, without --save, or give --cases "
                 "components or windows"
             )
-
-    @property
-    def origins(self) -> dict[str, str]:
-        """The rows of the table that each case is of, in words, by its name."""
-        return {name: words_of_rows(rows) for name, rows in self.rows.items()}
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """Show on stderr what begins, and on a terminal how far it is."""

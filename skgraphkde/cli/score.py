@@ -21,7 +21,7 @@ from skgraphkde.cli.options import (
 )
 from skgraphkde.cli.output import TABLES, write_table
 from skgraphkde.cli.reading import GraphFiles
-from skgraphkde.cli.truth import echo_truth, words_of_verdicts
+from skgraphkde.cli.truth import add_what_files_say, echo_truth
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.calibration import discoveries
 from skgraphkde.detectors.estimator import GraphKDEDetector
@@ -94,10 +94,7 @@ def score(
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]
         if output is not None and not output.lower().endswith(".csv"):  # which has no lists
             table["findings"] = [[y.record() for y in x.told] * x.is_anomaly for x in judged]
-    if files.origins:
-        table["rows"] = [files.origins.get(name, "") for name in batch.names or ()]
-    if files.said is not None:
-        table["truth"] = words_of_verdicts(files.said)
+    add_what_files_say(table, files, list(batch.names or ()))
     write_table(table, output)
     echo_truth(files, table["score"].tolist(), err=output is None)
 

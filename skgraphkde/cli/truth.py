@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from skgraphkde._messages import listed
@@ -15,10 +16,22 @@ from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, WORDS
 FIRST = (10, 50)  # graphs of a list that somebody looks at, besides as many as are odd
 
 
-def words_of_verdicts(verdicts: np.ndarray) -> list[str]:
-    """Verdicts as a table has them."""
-    word_of = {value: word for word, value in WORDS.items()}
-    return [word_of[value] for value in verdicts.tolist()]
+def add_what_files_say(table: pd.DataFrame, files: GraphFiles, names: Sequence[str]) -> None:
+    """Add the columns "rows", of cases of one table, and "truth", if the user named one.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row for each graph that was read.
+    files : GraphFiles
+    names : sequence of str
+        Of the graphs.
+    """
+    if files.origins:
+        table["rows"] = [files.origins.get(name, "") for name in names]
+    if files.said is not None:
+        word_of = {value: word for word, value in WORDS.items()}
+        table["truth"] = [word_of[value] for value in files.said.tolist()]
 
 
 def echo_truth(

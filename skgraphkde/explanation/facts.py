@@ -19,6 +19,9 @@ from skgraphkde.core.views.categories import CategoryCounts, Table
 # these. "edge" and "graph" stand where "node" does.
 Fact = str | tuple[Any, ...]
 
+# The facts that follow if there are no edges.
+OF_EDGES = ("edges", "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles")
+
 
 def fact_of_value(part: str, name: str, value: Any, known: tuple) -> Fact:
     """The fact about a value of a category.

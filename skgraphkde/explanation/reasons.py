@@ -23,7 +23,7 @@ from skgraphkde.core.views.confirmed import Confirmed
 from skgraphkde.core.views.neighborhoods import Novelty
 from skgraphkde.core.views.numbers import Numbers
 from skgraphkde.core.views.statistics import Statistics
-from skgraphkde.explanation.facts import Fact, fact_of_value, facts_of_parts
+from skgraphkde.explanation.facts import OF_EDGES, Fact, fact_of_value, facts_of_parts
 from skgraphkde.explanation.naming import compared_words, edge_category, words_of
 from skgraphkde.explanation.of_confirmed import say_confirmed
 from skgraphkde.explanation.of_neighborhoods import say_neighborhoods
@@ -60,8 +60,6 @@ VALUE, COMBINATION, EDGE, EDGE_BY_SEVERAL, EDGE_BY_ANOTHER, SURROUNDINGS, RARE =
 FAR = 0.75
 # The facts that several numbers are unusual together.
 TOGETHER = {("together", part) for part in PARTS}
-# The facts that follow if there are no edges.
-NO_EDGES = ("edges", "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles")
 # The words for programs, whatever people say.
 PLAIN = Words()
 # No reason, after all.
@@ -446,7 +444,7 @@ class Profiles:
         own, usual = usually(value, known)
         facts = Facts.of("graph", value, known)
         if not n_edges:
-            return Reason(what, f"no {words.edges} at all", usual, about=NO_EDGES, facts=facts)
+            return Reason(what, f"no {words.edges} at all", usual, about=OF_EDGES, facts=facts)
         # Beyond what follows from the number of nodes.
         text = f"{words.counted(n_edges, 'edge')}, {own} per {words.node}"
         return Reason(what, text, usual, facts=facts)

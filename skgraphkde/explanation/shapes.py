@@ -15,17 +15,16 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from skgraphkde._messages import shown
-from skgraphkde._words import usual_range, usually
+from skgraphkde._words import SINCE_START, usual_range, usually
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.views.base import Facts, Property, Reason
+from skgraphkde.explanation.facts import OF_EDGES
 
 # Fewer nodes are no shape.
 FEWEST = 3
 # Of a cycle or a chain, so many are named.
 MOST_NAMED = 8
 LONGEST_NAME = 40
-# A number of edges that is a time, as cases of one table have it.
-SINCE_START = "hours since start"
 MOST_MARKED = 60  # edges in a picture
 # A shape is a reason if it has so many edges, and so large a share of those of its graph.
 FEWEST_TOLD = 4
@@ -33,10 +32,7 @@ MAIN = 0.5
 # A shape is the whole graph if it has so large a share of its edges: all else follows from it.
 WHOLE = 0.9
 # All that a shape which is the whole graph says.
-STRUCTURE = (
-    *("nodes", "edges", "degrees", "sources", "sinks", "isolated nodes", "triangles"),
-    *("rounds", "pieces", "surroundings", "neighborhoods"),
-)
+STRUCTURE = ("nodes", *OF_EDGES, "surroundings", "neighborhoods")
 FANS = ("fan-in", "fan-out")
 
 

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from skgraphkde._utils import warn
+from skgraphkde._words import SINCE_START
 from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.graphs.schema import closest_names
 from skgraphkde.reading.problems import UnreadableError
@@ -28,8 +29,6 @@ __all__ = ["Cases", "split_cases"]
 KINDS = ("components", "egos", "windows")
 # Data of a graph that says which rows of a table it is of.
 ROWS = "rows of the table"
-# A number of edges: the time since the first one of the case. `explanation/shapes.py` knows it.
-SINCE_START = "hours since start"
 # A split is warned of if so large a share of the rows are cases of their own, or are in one case.
 ALONE = 0.8
 TOGETHER = 0.5
@@ -107,8 +106,9 @@ class CaseRule:
         ends = codes.reshape(2, -1).T
         windows = np.zeros(len(edges), dtype=np.int64)
         starts = [""]
-        if self.window is not None:
-            windows, starts = _windows_of(edges[self.time], self.window)
+        times = None if self.time is None else times_of(TABLE, self.time, edges[self.time])
+        if times is not None and self.window is not None:
+            windows, starts = _windows_of(times, self.window)
         if self.by == "windows":
             row = np.arange(len(edges))
             case = windows
@@ -136,8 +136,10 @@ class CaseRule:
             names = [f"{name} #{k}" for k, name in enumerate(names)]
         name_of_row = np.array(names, dtype=object)[case[order]]
         found = edges.iloc[row].assign(**{graph: name_of_row})
-        if self.time is not None:
-            found = _with_hours(found, self.time, graph)
+        if times is not None:
+            first = times.iloc[row].groupby(name_of_row).transform("min")
+            hours = (times.iloc[row] - first) / pd.Timedelta(1, "h")
+            found = found.drop(columns=self.time).assign(**{SINCE_START: hours.to_numpy()})
         if nodes is None:
             return found, None
         return found, _nodes_of(found, nodes, columns)
@@ -328,9 +330,8 @@ def words_of_rows(rows: Sequence[Any]) -> str:
 # -- what a case is --------------------------------------------------------------------------------
 
 
-def _windows_of(values: Any, window: str) -> tuple[np.ndarray, list[str]]:
+def _windows_of(times: pd.Series, window: str) -> tuple[np.ndarray, list[str]]:
     """The window of each row, and the starts of the windows."""
-    times = times_of(TABLE, str(values.name), values)
     try:
         length = pd.Timedelta(window)
     except ValueError as error:
@@ -413,14 +414,6 @@ def _nodes_of(edges: pd.DataFrame, nodes: pd.DataFrame, columns: dict[str, str])
             "the edge out"
         )
     return there.merge(nodes.astype({node: object}), on=node, how="left")
-
-
-def _with_hours(edges: pd.DataFrame, time: str, graph: str) -> pd.DataFrame:
-    """Edges with the hours since the first of their case, in place of times."""
-    times = times_of(TABLE, time, edges[time])
-    first = times.groupby(edges[graph].to_numpy()).transform("min")
-    hours = (times - first) / pd.Timedelta(1, "h")
-    return edges.drop(columns=time).assign(**{SINCE_START: hours.to_numpy()})
 
 
 def _warn_of_split(rule: CaseRule, counts: np.ndarray, n_rows: int) -> None:

@@ -17,10 +17,9 @@ import pandas as pd
 
 from skgraphkde._messages import listed
 from skgraphkde._utils import warn
-from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.graphs.schema import GraphSchema, closest_names, names_in_schema
 from skgraphkde.reading.formats.common import is_target
-from skgraphkde.reading.tables import as_frame, graphs_of_tables
+from skgraphkde.reading.tables import as_frame, graphs_of_tables, with_truth
 from skgraphkde.reading.times import times_of_events
 from skgraphkde.reading.truth import Truth
 
@@ -35,7 +34,6 @@ LOG_COLUMNS = {
     "start": ("start timestamp", "time:start", "start time"),
     "lifecycle": ("lifecycle:transition",),
 }
-HOURS = "hours that a step took"  # a column of events, before it has a shorter name
 
 
 @overload
@@ -130,9 +128,7 @@ def read_log(
         "truth": truth,
     }
     columns = _columns_of_log(table, given)
-    said = find_truth(table.columns, given, columns)
-    if said is not None:
-        columns["truth"] = said
+    columns |= find_truth(table.columns, given, columns)
     schema = GraphSchema()
     kept = without_targets("the event log", dict(table.items()), columns, schema)
     for what in ("case", "activity"):
@@ -150,8 +146,8 @@ def read_log(
         names = columns["timestamp"], columns.get("start")
         times, starts = times_of_events("the event log", names, ends, began)
     of_cases = [x for x in kept if x.startswith("case:") and x != columns["case"]]
-    if said is not None and said not in of_cases:
-        of_cases.append(said)
+    if columns.get("truth") in kept and columns["truth"] not in of_cases:
+        of_cases.append(columns["truth"])
     events = pd.DataFrame({x: values.astype(object) for x, values in kept.items()})
     found = graphs_of_log(
         "the event log",
@@ -162,15 +158,7 @@ def read_log(
         starts,
         schema,
     )
-    for graph in found.values():
-        if isinstance(graph, GraphError):
-            raise graph
-    if truth is None:
-        return list(found.values())
-    known = Truth(truth)
-    for name, graph in found.items():
-        known.take(name, graph)
-    return list(found.values()), known.verdicts(list(found))
+    return with_truth(found, Truth(truth))
 
 
 def _columns_of_log(table: Any, given: Mapping[str, str | None]) -> dict[str, str]:
@@ -215,8 +203,10 @@ def find_columns(names: Iterable[Any], given: Mapping[str, str]) -> dict[str, An
     return found
 
 
-def find_truth(names: Iterable[Any], given: Mapping[str, str | None], columns: Any) -> str | None:
-    """The column of a log that says which cases are odd; None if the user names none.
+def find_truth(
+    names: Iterable[Any], given: Mapping[str, str | None], columns: Any
+) -> dict[str, str]:
+    """The column of a log that says which cases are odd, under "truth"; empty if none is named.
 
     Parameters
     ----------
@@ -234,7 +224,7 @@ def find_truth(names: Iterable[Any], given: Mapping[str, str | None], columns: A
     """
     truth = given.get("truth")
     if truth is None:
-        return None
+        return {}
     every = list(names)
     found = next((x for x in (truth, f"case:{truth}") if x in every), None)
     if found is None:
@@ -242,7 +232,7 @@ def find_truth(names: Iterable[Any], given: Mapping[str, str | None], columns: A
         raise ValueError(f"the log has no column {truth!r}, the truth: it has {there}")
     if found in columns.values():
         raise ValueError(f"{truth!r} is the truth and a column of the log: name one of each")
-    return found
+    return {"truth": found}
 
 
 def without_targets(
@@ -299,8 +289,12 @@ def graphs_of_log(
         The names of what is read.
     """
     graph = columns["case"]
-    ids = {"source": "event before", "target": "event after", "node": "id of the event"}
-    ids = {"graph": graph, **ids}
+    ids = {
+        "graph": graph,
+        "source": "event before",
+        "target": "event after",
+        "node": "id of the event",
+    }
     source, target, node = (ids[x] for x in ("source", "target", "node"))
     label = columns["activity"]
     of_case = events[graph]
@@ -311,8 +305,8 @@ def graphs_of_log(
     if starts is not None:
         events[duration] = _hours(times - starts)
     elif times is not None and "lifecycle" in columns:
-        steps = _joined_steps(what, events, (graph, label), columns["lifecycle"], times)
-        events = steps.rename(columns={HOURS: duration})
+        step = graph, label
+        events = _joined_steps(what, events, step, columns["lifecycle"], times, duration)
         times = times.loc[events.index]
     order = events.index if times is None else times.sort_values(kind="stable").index
     log = events.loc[order]
@@ -344,8 +338,10 @@ def _hours(times: Any) -> Any:
     return hours.where(hours.notna(), None)
 
 
-def _joined_steps(what: str, events: Any, step: tuple[str, str], lifecycle: str, times: Any) -> Any:
-    """Events in which a "start" and the next "complete" of a step are one, with its "hours".
+def _joined_steps(
+    what: str, events: Any, step: tuple[str, str], lifecycle: str, times: Any, duration: str
+) -> Any:
+    """Events in which a "start" and the next "complete" of a step are one, with its hours.
 
     Parameters
     ----------
@@ -358,6 +354,8 @@ def _joined_steps(what: str, events: Any, step: tuple[str, str], lifecycle: str,
         The column that says "start" or "complete".
     times : Series
         The time of each event.
+    duration : str
+        The new column of the hours.
     """
     transitions = events[lifecycle].astype(str).str.strip().str.lower()
     # At the same time, a start is before an end.
@@ -384,4 +382,4 @@ def _joined_steps(what: str, events: Any, step: tuple[str, str], lifecycle: str,
         f"{what}: {len(ends)} starts of steps are read with their ends, which have the hours "
         f"between them; {len(events) - 2 * len(ends)} other events stay alone"
     )
-    return events.assign(**{HOURS: hours}).drop(index=list(start_of.values()))
+    return events.assign(**{duration: hours}).drop(index=list(start_of.values()))

@@ -38,7 +38,7 @@ from skgraphkde.core.graphs.schema import (
     GraphSchema,
     closest_names,
 )
-from skgraphkde.reading.formats.common import is_missing
+from skgraphkde.reading.formats.common import is_missing, words_in_name
 
 # An identifier has at least so many values, and less than this share of the nodes have one that
 # another graph has, too. Below the third number new graphs look odd, though it is none.
@@ -451,7 +451,7 @@ def _not_a_number(name: str, numbers: np.ndarray, owner: np.ndarray, in_order: b
         return None
     if _is_numbering(pairs, in_order):
         return "running number"
-    words = {word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)}
+    words = words_in_name(name)
     if words & CLOCKS and values.min() >= LEAST_TIME:
         return "time"
     all_differ = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any, overload
@@ -144,14 +144,27 @@ def read_tables(
     known = Truth(truth)
     with known.kept_apart():
         found = graphs_of_tables(**tables, columns=columns, directed=directed)
-    for x in found.values():
-        if isinstance(x, GraphError):
-            raise x
-    if truth is None:
-        return list(found.values())
-    for case, own in found.items():
-        known.take(case, own)
-    return list(found.values()), known.verdicts(list(found))
+    return with_truth(found, known)
+
+
+def with_truth(found: Mapping[Hashable, Any], known: Truth) -> Any:
+    """Graphs; if there is a truth, without it, and what it says of them.
+
+    Parameters
+    ----------
+    found : mapping
+        As returned by :func:`graphs_of_tables`; an error in it is raised.
+    known : Truth
+    """
+    for graph in found.values():
+        if isinstance(graph, GraphError):
+            raise graph
+    graphs = list(found.values())
+    if not known.column:
+        return graphs
+    for case, graph in found.items():
+        known.take(case, graph)
+    return graphs, known.verdicts(list(found))
 
 
 def graphs_of_tables(

@@ -100,10 +100,10 @@ def times_of(what: str, name: str, values: pd.Series, first_row: int = 0) -> pd.
         raise UnreadableError(
             f"{what}, row {row!r}: {name!r}, its time, is empty: fill it, or leave the row out"
         )
-    if values.dtype.kind == "M" or isinstance(values.dtype, pd.DatetimeTZDtype):
+    if values.dtype.kind == "M":
         return pd.to_datetime(values, utc=True)
     if all(isinstance(value, str) for value in values):
-        return times_of_texts(what, name, values, first_row)
+        return _times_of_texts(what, name, values, first_row)
     with suppress(ValueError, TypeError):
         numbers = pd.to_numeric(values)
         unit: Any = next(unit for unit, most in UNITS if np.abs(numbers).max() < most)
@@ -114,25 +114,8 @@ def times_of(what: str, name: str, values: pd.Series, first_row: int = 0) -> pd.
         raise UnreadableError(f"{what}: {name!r} has no times ({error})") from error
 
 
-def times_of_texts(what: str, name: str, texts: pd.Series, first_row: int = 0) -> pd.Series:
-    """Times as a series of pandas.
-
-    Parameters
-    ----------
-    what : str
-        The table, for messages.
-    name : str
-        Of the column.
-    texts : Series of str
-        By their rows.
-    first_row : int, default=0
-        What people call the row 0.
-
-    Raises
-    ------
-    UnreadableError
-        If a text is no time, or only some have a time zone.
-    """
+def _times_of_texts(what: str, name: str, texts: pd.Series, first_row: int) -> pd.Series:
+    """Times that are text, all written alike."""
     if texts.empty:
         return pd.Series(index=texts.index, dtype="datetime64[ns, UTC]")
     rows = texts.index + first_row

@@ -6,7 +6,6 @@ is learned from it: it says afterwards how well odd graphs were found.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from skgraphkde.core.graphs.schema import (
     closest_names,
     names_in_schema,
 )
-from skgraphkde.reading.formats.common import is_missing, of_no_edge
+from skgraphkde.reading.formats.common import is_missing, of_no_edge, words_in_name
 
 __all__ = ["Truth"]
 
@@ -89,7 +88,7 @@ class Truth:
     @contextmanager
     def kept_apart(self) -> Iterator[None]:
         """While this holds, edges that differ in the truth alone are equal to readers."""
-        token = of_no_edge.set(self.column)
+        token = of_no_edge.set(self.column or None)
         try:
             yield
         finally:
@@ -174,8 +173,7 @@ class Truth:
         if "-1" in words and words <= {"-1", "1"}:  # as estimators of scikit-learn write them
             return {"-1"}
         if words <= ODD | NORMAL:
-            parts = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", self.column)
-            says_normal = not GOOD.isdisjoint(map(str.lower, parts)) and words <= YES_OR_NO
+            says_normal = bool(words_in_name(self.column) & GOOD) and words <= YES_OR_NO
             meant = NORMAL if says_normal else ODD
             return {value for value, word in lower.items() if word in meant}
         by_count = count.most_common()

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
-import pandas as pd
 
 from skgraphkde._messages import listed
 from skgraphkde._utils import warn
@@ -24,7 +23,7 @@ from skgraphkde.reading.files.common import (
     read_content,
     single_or_numbered,
 )
-from skgraphkde.reading.files.tables import typed_columns
+from skgraphkde.reading.files.tables import records
 
 # Statements that set defaults, which pydot lists among the nodes.
 DEFAULTS = ("node", "edge", "graph")
@@ -152,18 +151,13 @@ def _without_port(end: str) -> str:
 
 
 def _typed(
-    path: AnyPath, records: list[dict[str, str]], schema: GraphSchema, part: str
-) -> list[dict[str, Any]]:
+    path: AnyPath, written: list[dict[str, str]], schema: GraphSchema, part: str
+) -> Iterator[dict[str, Any]]:
     """The data of nodes or edges, typed as the cells of tables are."""
     named = names_in_schema(schema, part)
-    names = dict.fromkeys(x for data in records for x in data if x in named or x not in DRAWING)
-    cells = {name: [_plain(data.get(name, "")) for data in records] for name in names}
-    columns = typed_columns(path, cells, schema, part, ".")
-    table = pd.DataFrame(columns, index=range(len(records)), dtype=object)
-    return [
-        {name: value for name, value in record.items() if value is not None}
-        for record in table.to_dict("records")
-    ]
+    names = dict.fromkeys(x for data in written for x in data if x in named or x not in DRAWING)
+    cells = {name: [_plain(data.get(name, "")) for data in written] for name in names}
+    return records(path, cells, schema, part, len(written), ".")
 
 
 def _plain(text: Any) -> str:

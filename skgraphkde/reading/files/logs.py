@@ -80,8 +80,7 @@ def log_columns(path: AnyPath, cells: Cells, options: Mapping[str, str]) -> dict
         if not (given or is_xes):
             taken = ", ".join(f"{what} {name!r}" for what, name in columns.items())
             warn(f"{path} is read as an event log: {taken}; --case, --activity, ... name others")
-        truth = find_truth(cells, options, columns)
-        return columns if truth is None else {**columns, "truth": truth}
+        return columns | find_truth(cells, options, columns)
     if not given:
         return None
     raise UnreadableError(

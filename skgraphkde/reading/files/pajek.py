@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 from skgraphkde._messages import listed
@@ -84,9 +86,7 @@ def _names_of(n: int, lines: list[str]) -> list[str]:
         number, *rest = shlex.split(line)
         if rest:
             labels[int(number)] = rest[0]
-    counts: dict[str, int] = {}
-    for label in labels.values():
-        counts[label] = counts.get(label, 0) + 1
+    counts = Counter(labels.values())
     names = [x if counts[x] == 1 else f"{x} ({k})" for k, x in labels.items()]
     if len(names) != n:
         raise ValueError(f"it lists a vertex beyond {n}, their number")
@@ -107,9 +107,7 @@ def _pairs_of(kind: str, lines: list[str]) -> list[tuple[int, int, float | None]
         else:
             weight = None
             if len(cells) > 2:
-                try:
+                with suppress(ValueError):  # of how it is drawn
                     weight = float(cells[2])
-                except ValueError:  # how it is drawn
-                    weight = None
             found.append((int(cells[0]), int(cells[1]), weight))
     return found

@@ -29,7 +29,6 @@ from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
 from skgraphkde.reading.cases import CaseRule, graphs_of_cases
 from skgraphkde.reading.files.common import AnyPath, Graphs, read_content
-from skgraphkde.reading.formats.common import NUMBER
 from skgraphkde.reading.problems import UnreadableError
 from skgraphkde.reading.tables import (
     graphs_of_tables,
@@ -38,6 +37,9 @@ from skgraphkde.reading.tables import (
     with_whole_numbers,
 )
 
+NUMBER = re.compile(
+    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
+)
 # Numbers by their decimal mark, perhaps with another mark between thousands; 007 is none.
 LOCAL_NUMBERS = {
     ",": re.compile(

@@ -24,10 +24,6 @@ from skgraphkde._messages import listed
 from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
 
-# A number as text; 007 is none.
-NUMBER = re.compile(
-    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
-)
 # Numbers that should be equal differ by so many units in the last place, at most.
 LAST_DIGITS = 8
 # The largest power of ten that is exact in double precision.
@@ -87,6 +83,17 @@ def columns_of_graph(data: Mapping[str, Any], schema: GraphSchema) -> dict[str, 
     """Columns from a dict of name -> value of a graph."""
     named = names_in_schema(schema, "graph")
     return flattened({x: [value] for x, value in data.items() if x not in NO_DATA or x in named})
+
+
+def words_in_name(name: str) -> set[str]:
+    """The words of a name, in small letters.
+
+    Examples
+    --------
+    >>> sorted(words_in_name("isNormal_2"))
+    ['2', 'is', 'normal']
+    """
+    return {word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)}
 
 
 def is_target(name: str) -> bool:
