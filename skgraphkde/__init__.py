@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from skgraphkde.core.views import (
         KDE,
         Density,
+        Namesakes,
         Neighbors,
         Novelty,
         Numbers,
@@ -50,6 +51,7 @@ __all__ = [
     "GraphSchema",
     "InvalidFileError",
     "LeaveOneOut",
+    "Namesakes",
     "Neighbors",
     "NodeFeatures",
     "Novelty",

@@ -46,6 +46,7 @@ _CLASSES = {
     "learned.lgkde": ["LGKDE"],
     "core.points.propagation": ["FittedPropagation", "Propagation"],
     "core.views.confirmed": ["Confirmed"],
+    "core.views.namesakes": ["Namesakes"],
     "core.views.numbers": ["NumberPoints", "Numbers"],
     "core.views.categories": ["CategoryCounts", "ReferenceTable", "Table", "Vocabulary"],
     "core.views.density": ["Density"],

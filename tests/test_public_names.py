@@ -24,6 +24,7 @@ NAMES = [
     "GraphSchema",
     "InvalidFileError",
     "LeaveOneOut",
+    "Namesakes",
     "Neighbors",
     "NodeFeatures",
     "Novelty",

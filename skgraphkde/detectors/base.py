@@ -18,6 +18,7 @@ from skgraphkde._utils import stage, warn
 from skgraphkde.core.graphs.arrays import freeze
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import KnownGraphs
+from skgraphkde.core.graphs.names import with_name_keys
 from skgraphkde.core.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.core.graphs.schema import SCHEMAS, GraphSchema, unread_attributes, validated
 from skgraphkde.core.scoring.calibration import (
@@ -30,6 +31,7 @@ from skgraphkde.core.scoring.calibration import (
     finite,
 )
 from skgraphkde.core.specification import Interval, Specification, StrOptions
+from skgraphkde.core.views.namesakes import compare_names
 from skgraphkde.detectors.checks import check_arrays
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, check_coding, checked_verdicts
@@ -293,7 +295,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         check_coding(verdicts)
         schema = self.given_schema
         with stage("Reading", self.verbose):
-            batch = read_graphs(X, schema=schema)
+            batch = compare_names(read_graphs(X, schema=schema))
         counted = self._counted(batch, verdicts)
         self._fit_read(drop_id_columns(batch, schema, counted.distinct), counted)
 
@@ -627,6 +629,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         check_is_fitted(self)
         with stage("Reading", self.verbose):
             batch = align_to_schema(read_graphs(X, schema=self.schema_), self.schema_)
+            if self.training_graphs_.name_keys is not None and batch.name_keys is None:
+                batch = with_name_keys(batch)
         self._check_batch(batch)
         if self.schema_.missing == "indicate":
             warn_of_lacking(batch, self.training_graphs_)

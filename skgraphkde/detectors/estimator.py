@@ -26,6 +26,7 @@ from skgraphkde.core.scoring.model import fit_model
 from skgraphkde.core.specification import StrOptions, at_least
 from skgraphkde.core.views import (
     Density,
+    Namesakes,
     Neighbors,
     Novelty,
     Numbers,
@@ -48,6 +49,7 @@ VIEWS: dict[str, type[View]] = {
     "neighbors": Neighbors,
     "statistics": Statistics,
     "numbers": Numbers,
+    "namesakes": Namesakes,
 }
 
 
@@ -70,8 +72,8 @@ class GraphKDEDetector(
     (sensitive to size), one under the unbiased MMD; the novelty of its neighborhoods; its
     similarity to the most similar training graph, and the number of neighborhoods by which it
     differs from the nearest ones; and its statistics as a whole. A seventh compares numbers, if
-    nodes, edges or graphs have any. The score of each view becomes a p-value, and the log p-values
-    are summed.
+    nodes, edges or graphs have any; and two compare nodes of the same name, if names recur. The
+    score of each view becomes a p-value, and the log p-values are summed.
 
     Parameters
     ----------
@@ -89,11 +91,12 @@ class GraphKDEDetector(
     views : "auto", a View, a name, or a list of these, default="auto"
         Views that score a graph: :class:`Density` ("density"), :class:`Novelty` ("novelty"),
         :class:`Tanimoto` ("tanimoto"), :class:`Neighbors` ("neighbors"),
-        :class:`Statistics` ("statistics"), :class:`Numbers` ("numbers"), or your own
-        :class:`View`; at least one is a density. A list may have pairs of a name and a view, whose
-        parameters a grid search reaches by that name. "auto" is
+        :class:`Statistics` ("statistics"), :class:`Numbers` ("numbers"), :class:`Namesakes`
+        ("namesakes"), or your own :class:`View`; at least one is a density. A list may have pairs
+        of a name and a view, whose parameters a grid search reaches by that name. "auto" is
         ``[Density(MMD(gammas=(10.0,), estimator="biased")), Density(MMD(gammas=(1.0,),
-        estimator="unbiased")), "novelty", "tanimoto", "neighbors", "statistics", "numbers"]``,
+        estimator="unbiased")), "novelty", "tanimoto", "neighbors", "statistics", "numbers",
+        Namesakes(of="node"), Namesakes(of="graph")]``,
         without the views that do not apply to the training graphs.
     max_references : int, "auto" or None, default="auto"
         Largest number of training graphs with which graphs are compared one by one, which is what
@@ -295,6 +298,7 @@ class GraphKDEDetector(
                 Density(MMD(gammas=(10.0,), estimator="biased")),
                 Density(MMD(gammas=(1.0,), estimator="unbiased")),
                 *(Novelty(), Tanimoto(), Neighbors(), Statistics(), Numbers()),
+                *(Namesakes(of="node"), Namesakes(of="graph")),
             ]
         given = self.views if isinstance(self.views, list | tuple) else [self.views]
         views = []

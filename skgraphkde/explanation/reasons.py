@@ -20,12 +20,14 @@ from skgraphkde.core.scoring.model import GraphModel
 from skgraphkde.core.views.base import Context, Facts, Property, Reason, View
 from skgraphkde.core.views.categories import LISTED, Table, places
 from skgraphkde.core.views.confirmed import Confirmed
+from skgraphkde.core.views.namesakes import Namesakes
 from skgraphkde.core.views.neighborhoods import Novelty
 from skgraphkde.core.views.numbers import Numbers
 from skgraphkde.core.views.statistics import Statistics
 from skgraphkde.explanation.facts import OF_EDGES, Fact, fact_of_value, facts_of_parts
 from skgraphkde.explanation.naming import compared_words, edge_category, words_of
 from skgraphkde.explanation.of_confirmed import say_confirmed
+from skgraphkde.explanation.of_namesakes import say_namesakes
 from skgraphkde.explanation.of_neighborhoods import say_neighborhoods
 from skgraphkde.explanation.of_numbers import say_numbers
 from skgraphkde.explanation.of_statistics import say_statistic
@@ -46,7 +48,7 @@ from skgraphkde.explanation.wording import (
 # Characters of all that a reason can say.
 LONGEST_MORE = 2000
 # Kinds of reasons that state no range of nine in ten references.
-WITHOUT_RANGES = ("missing", "new", "rare", "extreme", "confirmed")
+WITHOUT_RANGES = ("missing", "new", "rare", "extreme", "namesakes", "confirmed")
 # Properties that are shares of the nodes of a graph, by their forms.
 SHARES_OF_NODES = (
     *("share of nodes", "missing of nodes", "statistics of isolated nodes"),
@@ -84,6 +86,7 @@ WEIGHTS = {
     "missing": MISSING,
     "new": UNSEEN,
     "extreme": CONCRETE,
+    "namesakes": CONCRETE,
     "rare": CONCRETE,
     "confirmed": CONCRETE,
     "neighborhoods": FOLLOWS,  # from any other reason
@@ -402,6 +405,8 @@ class Profiles:
             return say_confirmed(view, graph, unusual, context)
         if isinstance(view, Numbers):
             return say_numbers(view, graph, unusual, names)
+        if isinstance(view, Namesakes):
+            return say_namesakes(view, graph, unusual, known, names)
         return _say_number(view, unusual, known)
 
     def _order(self, i: int, new: np.ndarray) -> Reason:

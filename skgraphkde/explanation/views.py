@@ -5,6 +5,7 @@ from __future__ import annotations
 from skgraphkde.core.views.base import View
 from skgraphkde.core.views.confirmed import Confirmed
 from skgraphkde.core.views.density import Density
+from skgraphkde.core.views.namesakes import Namesakes
 from skgraphkde.core.views.neighborhoods import Neighbors, Novelty, Tanimoto
 from skgraphkde.core.views.numbers import Numbers
 from skgraphkde.core.views.statistics import Statistics
@@ -17,6 +18,7 @@ SUMMARIES: dict[type[View], str] = {
     Neighbors: "Differences from the nearest known graphs: surroundings that only one of both has.",
     Statistics: "The graph as a whole: size, degrees, shares of categories, means of numbers.",
     Numbers: "The node or edge whose numbers together are most unusual, or those of the graph.",
+    Namesakes: "The links of nodes, compared with those of the same name in other graphs.",
     Confirmed: "How near the graph is to confirmed anomalies.",
 }
 
@@ -55,6 +57,8 @@ def name_view(view: View) -> str:
         return "statistics of the graph"
     if isinstance(view, Numbers):
         return "numbers together"
+    if isinstance(view, Namesakes):
+        return f"links of {view.of}s by the names of nodes"
     if isinstance(view, Confirmed):
         return f"nearness to confirmed anomalies: {name_view(view.view)}"
     return view.name

@@ -46,8 +46,8 @@ def read_one(path, text, schema=None):
 
 def assert_same(batch, expected):
     """The same arrays and schema; graphs of files have names, and ids of nodes."""
-    *arrays, _, _ = batch.__reduce__()[1]
-    *others, _, _ = expected.__reduce__()[1]
+    *arrays, _, _, _ = batch.__reduce__()[1]
+    *others, _, _, _ = expected.__reduce__()[1]
     for ours, theirs in zip(arrays, others, strict=True):
         is_sparse = sp.issparse(ours)
         for name in ("data", "indices", "indptr") if is_sparse else ():

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from networkx.utils import graphs_equal
 
-from skgraphkde.reading.files import find_files, iter_graphs
-from skgraphkde.reading.files.matrices import graph_of_matrix
+from skgraphkde import GraphSchema
+from skgraphkde.reading.files import find_files, iter_graphs, read_batch
+from skgraphkde.reading.files.matrices import HAS_WEIGHTS, graph_of_matrix
 from tests.conftest import refused, warned
 
 
@@ -40,6 +41,9 @@ def test_a_matrix_is_what_networkx_makes_of_it(n, seed, is_symmetric, share):
     expected = nx.from_numpy_array(off_diagonal.astype(float), create_using=kind)
     for form in (matrix, sp.csr_array(matrix), matrix.astype(np.int8)):
         found = graph_of_matrix(form, None)
+        assert found.graph.pop(HAS_WEIGHTS) == bool(
+            np.isin(off_diagonal, (0, 1), invert=True).any()
+        )
         assert type(found) is kind
         assert graphs_equal(found, expected)
 
@@ -61,7 +65,9 @@ def test_a_last_digit_of_a_matrix_is_no_direction():
 )
 def test_small_entries_beside_large_ones_have_a_direction(rows):
     expected = nx.from_numpy_array(np.array(rows), create_using=nx.DiGraph)
-    assert graphs_equal(graph_of_matrix(np.array(rows), None), expected)
+    found = graph_of_matrix(np.array(rows), None)
+    assert found.graph.pop(HAS_WEIGHTS)
+    assert graphs_equal(found, expected)
 
 
 def test_matrices_with_gaps_and_of_half_precision():
@@ -334,3 +340,19 @@ def test_keys_of_parallel_edges_that_are_text(tmp_path):
         (tmp_path / "g.json").write_text(json.dumps(data))
         (found,) = read(tmp_path).values()
         assert sorted(x for *_, x in found.edges(data="key")) == ["calls", "reads"]
+
+
+def test_entries_of_matrices_are_read_unless_a_schema_says_what_of_edges(tmp_path):
+    for i in range(2):
+        np.save(tmp_path / f"{i}.npy", symmetric(4, i))
+    np.save(tmp_path / "ones.npy", np.ones((4, 4)))
+
+    def edge_data(schema=None):
+        fitted = read_batch(find_files([str(tmp_path)]), schema).schema
+        return fitted.edge_numbers, fitted.edge_weight
+
+    assert edge_data() == ((("weight", 1),), None)
+    assert edge_data(GraphSchema(edge_weight="weight")) == ((), "weight")
+    assert edge_data(GraphSchema(edge_numbers=None)) == ((), None)
+    (tmp_path / "edges.csv").write_text("source,target,weight\na,b,3\nb,c,1\n")
+    assert edge_data() == ((), None)  # what else is there is no matrix

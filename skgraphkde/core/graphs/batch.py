@@ -104,7 +104,10 @@ class GraphBatch:
         What each graph is called, "" for one without a name. None: none has a name.
     node_ids : ndarray of shape (n_nodes,), object, default=None
         What each node is called where the graphs come from, for reasons. None: its position in its
-        graph, as in files and pickles of a batch, which leave ids out.
+        graph, as in files of a batch, which leave ids out.
+    name_keys : ndarray of shape (n_nodes,), uint64, default=None
+        Hashes of the names by which nodes are compared, 0 for a node without one, see
+        :mod:`skgraphkde.core.graphs.names`. None: names do not count.
 
     Attributes
     ----------
@@ -139,6 +142,7 @@ class GraphBatch:
         schema: FittedSchema | None = None,
         names: Sequence[str] | str | None = None,
         node_ids: np.ndarray | None = None,
+        name_keys: np.ndarray | None = None,
     ) -> None:
         self.node_ptr = frozen(node_ptr, np.int64)
         self.adjacency = copy.copy(adjacency)  # SciPy's constructor would check it again
@@ -157,6 +161,7 @@ class GraphBatch:
             names = json.loads(names)
         self.names = tuple(names) if names is not None and any(names) else None
         self.node_ids = frozen(node_ids)
+        self.name_keys = frozen(name_keys)
 
     def _default_schema(self) -> FittedSchema:
         fields: dict[str, Any] = {}
@@ -307,7 +312,8 @@ class GraphBatch:
         names = None if self.names is None else json.dumps(self.names)
         ids = None if leaves_ids_out.get() else self.node_ids
         data = tuple(tuple(self.data(part)) for part in PARTS)
-        return GraphBatch, (self.node_ptr, self.adjacency, *data, self.schema, names, ids)
+        of_nodes = ids, self.name_keys
+        return GraphBatch, (self.node_ptr, self.adjacency, *data, self.schema, names, *of_nodes)
 
     def __len__(self) -> int:
         return self.n_graphs
@@ -348,6 +354,7 @@ class GraphBatch:
             self.schema,
             None if self.names is None else [self.names[i] for i in index],
             None if self.node_ids is None else self.node_ids[nodes],
+            None if self.name_keys is None else self.name_keys[nodes],
         )
 
     @staticmethod
@@ -394,7 +401,12 @@ class GraphBatch:
         ids = None
         if any(batch.node_ids is not None for batch in batches):
             ids = np.concatenate([x for batch in batches for x in batch.ids_by_graph()])
-        return GraphBatch(node_ptr, adjacency, **data, schema=schema, names=names, node_ids=ids)
+        keys = None
+        if all(batch.name_keys is not None for batch in batches):
+            keys = np.concatenate([batch.name_keys for batch in batches])
+        return GraphBatch(
+            node_ptr, adjacency, **data, schema=schema, names=names, node_ids=ids, name_keys=keys
+        )
 
     def replace(self, **changes: Any) -> GraphBatch:
         """A copy with other arguments, which are named as in the constructor.
@@ -413,6 +425,7 @@ class GraphBatch:
             "schema": self.schema,
             "names": self.names,
             "node_ids": self.node_ids,
+            "name_keys": self.name_keys,
         }
         return GraphBatch(**arguments | changes)
 

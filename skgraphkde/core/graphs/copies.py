@@ -55,10 +55,10 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
     """The first graph that looks the same as each one, in whatever order of the nodes.
 
     Two graphs look the same if refinement (Weisfeiler and Leman, 1968) gives their nodes the same
-    colors, after however many rounds. Colors begin with the data of the nodes and with short random
-    walks, which tell regular graphs apart, and pass along edges with the data of these. Numbers and
-    weights count in single precision; those far from 0, such as seconds since 1970, less their
-    median.
+    colors, after however many rounds. Colors begin with the data of the nodes, with their names
+    where these count, and with short random walks, which tell regular graphs apart, and pass along
+    edges with the data of these. Numbers and weights count in single precision; those far from 0,
+    such as seconds since 1970, less their median.
 
     Parameters
     ----------
@@ -115,6 +115,8 @@ def _data_of_nodes(
     A = batch.adjacency
     arcs = None
     colors = hash64(hash_data(batch.n_nodes, batch.labels, batch.attributes) + of_walks)
+    if batch.name_keys is not None:
+        colors = hash64(colors + batch.name_keys)
     if batch.edge_labels is not None or batch.edge_attributes is not None or (A.data != 1).any():
         weights = A.data[:, np.newaxis]
         arcs = hash_data(A.nnz, batch.edge_labels, batch.edge_attributes, weights)

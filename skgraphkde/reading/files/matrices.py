@@ -1,8 +1,9 @@
 """Adjacency matrices in files: NumPy (.npy, .npz), MATLAB (.mat) -> networkx graphs.
 
-A square array is a graph, whose edges have its entries as "weight"; it is directed unless it is
-symmetric. An array of three dimensions holds many of these. Rows and columns have the names of an
-array of as many different texts beside it, if there is one. The diagonal is not read.
+A square array is a graph, whose edges have its entries as "weight", a number that is read unless a
+schema says what is read of edges. The graph is directed unless the array is symmetric. An array of
+three dimensions holds many of these. Rows and columns have the names of an array of as many
+different texts beside it, if there is one. The diagonal is not read.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from skgraphkde.reading.formats.common import as_doubles
 
 # Both halves of a symmetric matrix are equal but for so large a share.
 MATRIX_DIGITS = 1e-6
+# Attribute of a graph of a matrix: whether it has entries other than 0 and 1.
+HAS_WEIGHTS = "matrix with weights"
 # What scipy.sparse.save_npz writes.
 SPARSE = {"format", "shape", "data"}
 
@@ -140,6 +143,7 @@ def graph_of_matrix(matrix: Any, names: list[str] | None) -> nx.Graph:
     weights = as_doubles(entries.data[is_edge])
     is_symmetric = _is_symmetric(row, column, weights)
     graph = nx.Graph() if is_symmetric else nx.DiGraph()
+    graph.graph[HAS_WEIGHTS] = bool((weights != 1).any())
     ids = list(range(entries.shape[0])) if names is None else names
     graph.add_nodes_from(ids)
     is_read = row < column if is_symmetric else np.ones(len(row), dtype=bool)

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
+from sklearn.base import clone
 
 from skgraphkde._messages import listed, shown
 from skgraphkde._utils import during, progress, warn
@@ -48,7 +49,7 @@ from skgraphkde.reading.files.dot import read_dot
 from skgraphkde.reading.files.gml import read_gml
 from skgraphkde.reading.files.json import graphs_of, parse_json
 from skgraphkde.reading.files.logs import Cases, SpanFiles, are_spans, read_spans, read_xes
-from skgraphkde.reading.files.matrices import read_mat, read_npy, read_npz
+from skgraphkde.reading.files.matrices import HAS_WEIGHTS, read_mat, read_npy, read_npz
 from skgraphkde.reading.files.molecules import read_sdf, read_smi
 from skgraphkde.reading.files.pajek import read_pajek
 from skgraphkde.reading.files.tables import (
@@ -510,6 +511,9 @@ def read_batch(
         )
 
     truth = truth or Truth(None)
+    given = schema
+    of_matrices = _with_entries(given)
+    have_weights: list[bool | None] = []  # None for a graph that is not of a matrix
     of_readers = schema
     if truth.column:
         of_readers = truth.schema_of_readers(schema)
@@ -519,14 +523,19 @@ def read_batch(
         """Keep the data that may be read, in less memory than that of networkx."""
         if truth.column:
             truth.take(name, graph)
-        of_graph = graph.graph.pop(ROWS, None)
-        if rows is not None and of_graph is not None:
-            rows[name] = of_graph
-        graphs.append(replace(read_networkx(name, graph, schema), name=name))
+        of_case = graph.graph.pop(ROWS, None)
+        if rows is not None and of_case is not None:
+            rows[name] = of_case
+        has_weights = graph.graph.pop(HAS_WEIGHTS, None)
+        of_format = given if has_weights is None else of_matrices
+        graphs.append(replace(read_networkx(name, graph, of_format), name=name))
+        have_weights.append(has_weights)
 
     with during(0.0, 0.9), truth.kept_apart():
         for name, graph in iter_graphs(files, of_readers, on_error, options):
             attempt(refuse, read, name, graph)
+    if None not in have_weights and any(have_weights):
+        schema = of_matrices
     try:
         batch = _assemble(graphs, schema, known)
     except ValueError as error:
@@ -541,6 +550,12 @@ def read_batch(
         batch = _assemble(usable, schema, known)
     _warn_mixed(batch, schema)
     return batch
+
+
+def _with_entries(schema: GraphSchema) -> GraphSchema:
+    """The schema that reads the entries of matrices, unless it says what is read of edges."""
+    says_edges = schema.edge_numbers != "auto" or schema.edge_weight is not None
+    return schema if says_edges else clone(schema).set_params(edge_numbers="weight")
 
 
 def _assemble(

@@ -1,0 +1,407 @@
+"""Namesakes: the view of the node that is linked unlike those of the same name in other graphs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from numbers import Integral
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.names import may_compare_names, recurring_names, with_name_keys
+from skgraphkde.core.specification import StrOptions, at_least
+from skgraphkde.core.views.base import Context, Property, View
+
+# Names tell how nodes are linked if they explain such a share of the variance of their links.
+EXPLAINED = 0.5
+# A node is missed where more than such a share of the graphs has one of its name.
+USUALLY_THERE = 0.5
+
+
+class Links(NamedTuple):
+    """Where the links between named nodes of some graphs are, and their numbers."""
+
+    is_there: np.ndarray  # (n_graphs, n_names), 1.0 for a name that a graph has
+    graph: np.ndarray  # (n_links,)
+    source: np.ndarray  # (n_links,), places of names
+    target: np.ndarray  # (n_links,)
+    numbers: np.ndarray  # (n_numbers, n_links): the weight or 1, and the numbers of the edge
+
+    def turned(self) -> Self:
+        """The same links, from their targets to their sources."""
+        return self._replace(source=self.target, target=self.source)
+
+    def row(self, j: int, name: int) -> np.ndarray:
+        """One number of the links from a name to all others, shape (n_graphs, n_names)."""
+        found = np.zeros(self.is_there.shape)
+        is_from = self.source == name
+        found[self.graph[is_from], self.target[is_from]] = self.numbers[j, is_from]
+        return found
+
+
+class Usual(NamedTuple):
+    """One number of the links between pairs of named nodes, over the training graphs."""
+
+    means: np.ndarray  # (n_names, n_names), where both nodes are there; 0 where no link is
+    variances: np.ndarray  # (n_names, n_names)
+    typical: float  # the mean square of the number of a link
+    explained: float  # the share of the variance that the names explain
+
+
+class Odd(NamedTuple):
+    """The named node of a graph that is least like its namesakes, and these."""
+
+    key: np.uint64  # of the name
+    node: int  # in its graph; -1 if the graph has none of this name
+    number: int  # which number of its links is unusual: 0 is their weight, or that they are there
+    n_known: int  # training graphs with a node of this name
+    total: float  # of the number over its links, in one direction
+    known: np.ndarray  # (n_known,), the same of its namesakes
+    neighbor: int  # the node to which its link is most unusual
+    is_turned: bool  # True if that link comes from the neighbor
+    value: float  # of the number of that link, 0 if there is none
+    known_values: np.ndarray  # (n_both,), where both nodes are there
+
+
+class Namesakes(View):
+    """The node whose links are least like those of the nodes with the same name.
+
+    Where nodes have names that recur from graph to graph, as regions of brains, services and
+    departments do, a node is compared with its namesakes. The weights of its links (1 if they have
+    none, and 0 where there is no link) to the other named nodes of the graph are a vector. The view
+    divides the squared distance to the mean of that vector, over the training graphs that have both
+    nodes, by the sum of its variances, each of which counts one more graph with a typical weight. A
+    node that more than half of the graphs have, a share q, is missed: this counts as q^2 over the
+    variance of being there, q (1 - q) + 1 / n. The score is minus the largest of these ratios, or
+    minus their mean over all names. Numbers of edges are compared as weights are.
+
+    Names are text. They are compared where the means by pairs of names explain at least half of the
+    variance of links, and not if they only count the nodes, as n1, n2, ... do.
+
+    Parameters
+    ----------
+    of : {"node", "graph"}, default="node"
+        What is odd: one node, with the largest ratio, or the graph, with a large mean.
+    n_names : int, default=1000
+        Largest number of names, of which the most frequent ones are compared.
+
+    Attributes
+    ----------
+    names_ : ndarray of shape (n_names,), uint64
+        Keys of the names that are compared: hashes, in ascending order.
+    references_ : GraphBatch
+        The training graphs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skgraphkde import GraphKDEDetector, Namesakes
+    >>> usual = np.array([[0, 5, 1], [5, 0, 2], [1, 2, 0]])
+    >>> names = ["Insula", "Lingual", "Rectus"]
+    >>> scans = [pd.DataFrame(usual * (1 + i / 100), names, names) for i in range(30)]
+    >>> detector = GraphKDEDetector(views=("density", Namesakes())).fit(scans)
+    >>> swapped = pd.DataFrame(usual * 1.1, names[::-1], names[::-1])
+    >>> float(detector.score_samples([swapped])[0]) < detector.training_scores_.min()
+    True
+    """
+
+    uses_all_graphs = True
+    graph_data = ()
+    _parameter_constraints: dict = {
+        "of": [StrOptions({"node", "graph"})],
+        "n_names": [at_least(2, Integral)],
+    }
+
+    names_: np.ndarray
+    references_: GraphBatch
+
+    def __init__(self, of: str = "node", n_names: int = 1000) -> None:
+        self.of = of
+        self.n_names = n_names
+
+    @property
+    def name(self) -> str:
+        """Name of the view for programs."""
+        return f"namesakes of {self.of}s"
+
+    def applies_to(self, graphs: GraphBatch) -> bool:
+        """True if the names of nodes recur, and tell how these are linked."""
+        return graphs.name_keys is not None
+
+    def fit(self, references: GraphBatch, context: Context) -> Self:
+        """Learn the links of named nodes.
+
+        Parameters
+        ----------
+        references : GraphBatch
+        context : Context
+            Not used.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If names of nodes do not recur.
+        """
+        if references.name_keys is None:
+            raise ValueError(
+                "Namesakes needs nodes with names, which are text, that recur from graph to graph "
+                "and tell how nodes are linked: omit the view"
+            )
+        keys = references.name_keys
+        names = recurring_names(references)
+        counts = np.bincount(np.searchsorted(names, keys[np.isin(keys, names)]))
+        most = np.argsort(-counts, kind="stable")[: self.n_names]
+        self.names_ = names[np.sort(most)]
+        self.references_ = references
+        return self
+
+    def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
+        """Minus the largest ratio of a name, or the mean ratio, see :meth:`View.scores`."""
+        ratios, _ = self._ratios(graphs, own >= 0)
+        return -ratios.mean(axis=1) if self.of == "graph" else -ratios.max(axis=1)
+
+    # -- links of namesakes ------------------------------------------------------------------------
+
+    @cached_property
+    def _links(self) -> Links:
+        return _links_of(self.references_, self.names_)
+
+    @cached_property
+    def _n_graphs(self) -> np.ndarray:
+        """Number of training graphs that have both names, shape (n_names, n_names)."""
+        return self._links.is_there.T @ self._links.is_there
+
+    @cached_property
+    def _usual(self) -> list[Usual]:
+        return [_usual_of(self._links, x, self._n_graphs) for x in self._links.numbers]
+
+    def _ratios(self, graphs: GraphBatch, is_own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ratios of each graph and name, and which number has them, (n_graphs, n_names) each.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        is_own : ndarray of shape (n_graphs,), bool
+            Training graphs, which are compared with the others.
+        """
+        shape = len(graphs), len(self.names_)
+        ratios = np.zeros(shape)
+        numbers = np.zeros(shape, dtype=np.int64)
+        for own in (False, True):
+            rows = np.flatnonzero(is_own == own)
+            if not len(rows):
+                continue
+            links = _links_of(graphs[rows], self.names_)
+            found = self._ratio_of_absence(links, own)
+            which = np.zeros(found.shape, dtype=np.int64)
+            for j in self._compared:
+                ratio = self._ratio_of_links(links, j, own)
+                which[ratio > found] = j
+                found = np.maximum(found, ratio)
+            ratios[rows] = found
+            numbers[rows] = which
+        return ratios, numbers
+
+    @property
+    def _compared(self) -> list[int]:
+        """The numbers of links that names explain; the first one if they explain none."""
+        found = [j for j, x in enumerate(self._usual) if x.explained >= EXPLAINED]
+        return found or [0]
+
+    def _ratio_of_absence(self, links: Links, own: bool) -> np.ndarray:
+        """Ratios of names that a graph lacks, and 0 for those that it has."""
+        n = len(self.references_) - own
+        is_absent = 1 - links.is_there
+        share = (np.diag(self._n_graphs) - own * links.is_there) / n
+        ratio = share**2 / (share * (1 - share) + 1 / n)
+        return is_absent * (share > USUALLY_THERE) * ratio
+
+    def _ratio_of_links(self, links: Links, j: int, own: bool) -> np.ndarray:
+        """Ratios of names that a graph has, by one number of their links.
+
+        A training graph is taken out of means and variances: with n graphs, the distance from the
+        mean of the others is n / (n - 1) times that from the mean m, and the sum of their squared
+        deviations is less by n / (n - 1) times the square of the own deviation from m.
+        """
+        means, variances, typical, _ = self._usual[j]
+        n = self._n_graphs
+        n_others = n - own
+        is_known = n_others >= 2
+        np.fill_diagonal(is_known, False)
+        divisor = np.where(is_known, n_others, 1)
+        factors = np.where(is_known, n / divisor, 0.0) if own else 1.0 * is_known
+        expected = np.where(is_known, (n * variances + typical) / divisor, 0.0)
+        away, usual = np.zeros((2, *links.is_there.shape))
+        for is_turned in (False, True)[: 1 + self.references_.directed]:
+            side = links.turned() if is_turned else links
+            of_side = [x.T if is_turned else x for x in (means, factors, divisor, expected)]
+            mean, factor, others, variance = of_side
+            away += _squares(side, j, mean, factor**2)
+            usual += side.is_there @ variance.T
+            if own:
+                usual -= _squares(side, j, mean, factor / others)
+        rounding = np.finfo(float).eps * typical
+        return links.is_there * away / np.maximum(usual, max(rounding, np.finfo(float).tiny))
+
+    # -- findings ----------------------------------------------------------------------------------
+
+    def properties(
+        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
+    ) -> list[Property]:
+        """The largest ratio of a named node, or the mean of all."""
+        return [Property("namesakes", self.name, -scores, np.full(len(graphs), 0.1))]
+
+    def oddest(self, graph: GraphBatch, own: int) -> Odd:
+        """The named node of a graph that is least like its namesakes, and these.
+
+        Parameters
+        ----------
+        graph : GraphBatch
+            Batch of one graph.
+        own : int
+            The training graph that it is, to be left out; -1 if it is none.
+        """
+        ratios, numbers = self._ratios(graph, np.array([own >= 0]))
+        name = int(ratios[0].argmax())
+        j = int(numbers[0, name])
+        is_known = self._links.is_there[:, name] > 0
+        if own >= 0:
+            is_known[own] = False
+        node = self._node_of(graph, name)
+        key = self.names_[name]
+        if node < 0:
+            nothing = np.zeros(0)
+            return Odd(key, node, j, int(is_known.sum()), 0.0, nothing, -1, False, 0.0, nothing)
+        links = _links_of(graph, self.names_)
+        found = []
+        for is_turned in (False, True)[: 1 + self.references_.directed]:
+            side = links.turned() if is_turned else links
+            of_known = self._links.turned() if is_turned else self._links
+            row = side.row(j, name)[0]
+            rows = of_known.row(j, name)[is_known]
+            has_both = of_known.is_there[is_known] > 0
+            n_both = np.maximum(has_both.sum(axis=0), 1)
+            means = (rows * has_both).sum(axis=0) / n_both
+            squares = ((rows - means) ** 2 * has_both).sum(axis=0) + self._usual[j].typical
+            away = (row - means) ** 2 / (squares / n_both) * side.is_there[0]
+            away[name] = 0.0
+            other = int(away.argmax())
+            known_values = rows[has_both[:, other], other]
+            neighbor = self._node_of(graph, other), is_turned, float(row[other]), known_values
+            found.append((float(away[other]), row.sum(), rows.sum(axis=1), neighbor))
+        _, total, totals, neighbor = max(found, key=lambda x: x[0])
+        return Odd(key, node, j, len(totals), float(total), totals, *neighbor)
+
+    def name_of(self, odd: Odd) -> str:
+        """The name that a graph lacks; "" for a model of a file, which holds no names."""
+        ids = self.references_.node_ids
+        if ids is None:
+            return ""
+        first = np.flatnonzero(self.references_.name_keys == odd.key)[0]
+        return str(ids[first])
+
+    def _node_of(self, graph: GraphBatch, name: int) -> int:
+        """The node of a batch of one graph that has a name, by its place; -1 for none."""
+        nodes = np.flatnonzero(graph.name_keys == self.names_[name])
+        return int(nodes[0]) if len(nodes) else -1
+
+
+def compare_names(graphs: GraphBatch) -> GraphBatch:
+    """Give training graphs keys of their nodes' names, if names tell how nodes are linked.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+
+    Returns
+    -------
+    GraphBatch
+        The same one, if names do not recur, or tell nothing.
+    """
+    if graphs.node_ids is None or not any(isinstance(x, str) for x in graphs.node_ids[:100]):
+        return graphs
+    named = with_name_keys(graphs)
+    if not may_compare_names(named):
+        return graphs
+    links = _links_of(named, recurring_names(named))
+    n_graphs = links.is_there.T @ links.is_there
+    explained = (_usual_of(links, x, n_graphs).explained for x in links.numbers)
+    return named if max(explained) >= EXPLAINED else graphs
+
+
+def _places_of(graphs: GraphBatch, names: np.ndarray) -> np.ndarray:
+    """The place of each node's name among sorted names, -1 for others, shape (n_nodes,)."""
+    keys = graphs.name_keys
+    place = np.minimum(np.searchsorted(names, keys), len(names) - 1)
+    return np.where(names[place] == keys, place, -1)
+
+
+def _links_of(graphs: GraphBatch, names: np.ndarray) -> Links:
+    """Links between nodes whose names are compared."""
+    place = _places_of(graphs, names)
+    is_there = np.zeros((len(graphs), len(names)))
+    has_name = place >= 0
+    is_there[graphs.graph_of_node[has_name], place[has_name]] = 1.0
+    ends = place[np.array([graphs.source_of_arc, graphs.adjacency.indices])]
+    kept = np.flatnonzero((ends >= 0).all(axis=0))
+    numbers = [graphs.adjacency.data]
+    if graphs.edge_attributes is not None:
+        numbers += list(np.nan_to_num(np.asarray(graphs.edge_attributes)).T)
+    source, target = ends[:, kept]
+    return Links(is_there, graphs.graph_of_arc[kept], source, target, np.array(numbers)[:, kept])
+
+
+def _usual_of(links: Links, number: np.ndarray, n_graphs: np.ndarray) -> Usual:
+    """Mean and variance of a number between each pair of names, and what the pair explains."""
+    n_names = len(n_graphs)
+    pair = links.source * n_names + links.target
+    shape = n_names, n_names
+    divisor = np.maximum(n_graphs, 1)
+    sums = np.bincount(pair, number, n_names**2).reshape(shape)
+    squares = np.bincount(pair, number**2, n_names**2).reshape(shape)
+    means = sums / divisor
+    # Around the means, as a difference of large squares would be rounded.
+    away = np.bincount(pair, (number - means.ravel()[pair]) ** 2, n_names**2).reshape(shape)
+    n_links = np.bincount(pair, minlength=n_names**2).reshape(shape)
+    variances = (away + (n_graphs - n_links) * means**2) / divisor
+    off_diagonal = ~np.eye(n_names, dtype=bool)
+    n_pairs = n_graphs[off_diagonal].sum()
+    mean = sums.sum() / max(n_pairs, 1)
+    total = squares.sum() / max(n_pairs, 1) - mean**2
+    within = (n_graphs * variances)[off_diagonal].sum() / max(n_pairs, 1)
+    rounding = np.finfo(float).eps * squares.sum()
+    explained = 1 - within / total if total > rounding else 0.0
+    typical = squares.sum() / max(n_links.sum(), 1)
+    return Usual(means, variances, float(typical), float(explained))
+
+
+def _squares(links: Links, j: int, means: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Squared deviations of the links from each name, times factors, added up over the others.
+
+    Parameters
+    ----------
+    links : Links
+    j : int
+        Which number of the links.
+    means, factors : ndarray of shape (n_names, n_names)
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, n_names)
+        0 for names that a graph has not.
+    """
+    number = links.numbers[j]
+    mean = means[links.source, links.target]
+    # First as if there were no links, and then what each one changes.
+    change = factors[links.source, links.target] * (number**2 - 2 * number * mean)
+    shape = links.is_there.shape
+    place = links.graph * shape[1] + links.source
+    found = links.is_there @ (factors * means**2).T
+    found += np.bincount(place, change, shape[0] * shape[1]).reshape(shape)
+    return links.is_there * np.maximum(found, 0.0)

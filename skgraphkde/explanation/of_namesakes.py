@@ -1,0 +1,107 @@
+"""Words for the named node whose links are unlike those of its namesakes in other graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skgraphkde._words import usual_range, usually
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.views.base import Facts, Property, Reason
+from skgraphkde.core.views.namesakes import Namesakes, Odd
+
+
+def say_namesakes(
+    view: Namesakes,
+    graph: GraphBatch,
+    unusual: Property,
+    known: np.ndarray,
+    node_names: Sequence[Any] | None,
+) -> Reason:
+    """The node, and the sum of its links or the link that is least like those of its namesakes.
+
+    Parameters
+    ----------
+    view : Namesakes
+        Fitted.
+    graph : GraphBatch
+        Batch of one graph.
+    unusual : Property
+        The view's property, of this graph.
+    known : ndarray of shape (n_references,)
+        The same property of the references.
+    node_names : sequence, default=None
+        Names of the nodes; None means their positions.
+
+    Returns
+    -------
+    Reason
+    """
+    words = graph.schema.words
+    if view.of == "graph":
+        ratio, usual = usually(float(unusual.values[0]), known)
+        text = f"{words.edges} of {words.nodes} deviate from those of the same names by {ratio}"
+        facts = Facts.of("graph", float(unusual.values[0]), known)
+        return Reason(view.name, text, usual, about=("namesakes",), facts=facts)
+    odd = view.oddest(graph, unusual.own)
+    if odd.node < 0:
+        return _missed(view, odd, unusual, graph)
+    name = str(odd.node if node_names is None else node_names[odd.node])
+    number = _number_of_links(graph, odd.number)
+    low, high = usual_range(odd.known)
+    if not low <= odd.total <= high:
+        own, usual = usually(odd.total, odd.known)
+        what = f"{own} {words.edges}" if number == "" else f"{number} {own} in all"
+        if graph.directed:
+            what += f" {'into' if odd.is_turned else 'out of'} it"
+        facts = Facts.of("node", odd.total, odd.known)
+        usual += f" in {odd.n_known} other {words.graphs}"
+        about = (("namesakes", name),)
+        return Reason(name, f"{name}: {what}", usual, (odd.node,), (), about, (), facts)
+    return _say_link(graph, odd, name, number, node_names)
+
+
+def _missed(view: Namesakes, odd: Odd, unusual: Property, graph: GraphBatch) -> Reason:
+    """A name that most graphs have, and this one has not."""
+    words = graph.schema.words
+    name = view.name_of(odd)
+    n_graphs = len(view.references_) - (unusual.own >= 0)
+    text = f"no {words.node} {name}" if name else f"a {words.node} that others have is not there"
+    usual = f"{odd.n_known} of {n_graphs} other {words.graphs} have it"
+    facts = Facts("node", 0.0, n_known=odd.n_known)
+    return Reason(name, text, usual, about=(("namesakes", name),), facts=facts)
+
+
+def _say_link(
+    graph: GraphBatch, odd: Odd, name: str, number: str, node_names: Sequence[Any] | None
+) -> Reason:
+    """The link of a named node that is least like those of its namesakes."""
+    words = graph.schema.words
+    other = str(odd.neighbor if node_names is None else node_names[odd.neighbor])
+    ends = (odd.neighbor, odd.node) if odd.is_turned else (odd.node, odd.neighbor)
+    first, second = (other, name) if odd.is_turned else (name, other)
+    pair = f"{first} -> {second}" if graph.directed else f"{first} - {second}"
+    edges = (ends,) if odd.value else ()
+    facts = Facts.of("edge", odd.value, odd.known_values)
+    if number:
+        own, usual = usually(odd.value, odd.known_values)
+        text = f"{name}: {number} of {words.edge} {pair} {own}"
+    else:
+        n_linked = int(np.count_nonzero(odd.known_values))
+        article = "an" if words.edge[0] in "aeiou" else "a"
+        text = f"{name}: {article if odd.value else 'no'} {words.edge} {pair}"
+        usual = f"so in {n_linked} of {len(odd.known_values)} other {words.graphs} with both"
+        if not odd.value:
+            n_without = len(odd.known_values) - n_linked
+            usual = f"so in {n_without} of {len(odd.known_values)} other {words.graphs} with both"
+    about = (("namesakes", name),)
+    return Reason(name, text, usual, (odd.node, odd.neighbor), edges, about, (), facts)
+
+
+def _number_of_links(graph: GraphBatch, number: int) -> str:
+    """What a number of links is called; "" if it says only that they are there."""
+    if number:
+        return graph.schema.edge_columns[number - 1]
+    return graph.schema.edge_weight or ""
