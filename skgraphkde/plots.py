@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -73,6 +73,8 @@ MAX_NODES = 60
 MAX_NODES_LONG = 40
 LONGEST_ON_NODE = 3
 PART = 24
+# Edges for each node that a graph has at most which is nearly a tree.
+MOST_EDGES_OF_TREE = 1.1
 # Nodes in a row of a sequence, at most, and the part of a row by which every second one is lower.
 IN_ROW = 5
 LOWER = 0.25
@@ -388,11 +390,9 @@ def plot_graph(
         png = draw_molecule(drawer, batch, colors, marked, outlined)
         ax.imshow(imread(io.BytesIO(png)), interpolation="none")
     else:
-        kinds = node_kinds(batch, category)
-        nodes = _nodes_to_draw(batch, kinds, importance, centers)
-        looks = _looks(batch, edge_categories, marked)
-        below = _draw_legend(ax, batch, nodes, looks, centers)
-        _draw_part(ax, batch, kinds, nodes, colors, looks, marked, outlined, below)
+        plan = plan_graph(batch, importance, centers, marked, edge_categories, category)
+        below = _draw_legend(ax, plan)
+        _draw_part(ax, plan, colors, marked, outlined, below)
     ax.axis("off")
     if mappable is not None and colorbar:
         label = "contribution to the squared distance"
@@ -555,6 +555,78 @@ def draw_molecule(
 # -- other graphs ----------------------------------------------------------------------------------
 
 
+class Plan(NamedTuple):
+    """What a picture of a graph shows, and where."""
+
+    positions: dict[int, np.ndarray]  # of the nodes that are drawn
+    gaps: np.ndarray  # (n_gaps, 2), where nodes are left out
+    edges: pd.DataFrame  # u, v, code of the category, and width in points
+    looks: list[tuple[str, str, Any]]  # name, color and line style of each category
+    labels: dict[int, str]  # of all nodes that are drawn, or of none
+    title: str  # how many nodes are drawn, if these are not all
+    directed: bool
+
+    @property
+    def are_long(self) -> bool:
+        """True if labels are below nodes."""
+        return max(map(len, self.labels.values()), default=0) > LONGEST_ON_NODE
+
+    @property
+    def legend(self) -> dict[str, tuple[str, Any]]:
+        """Color and line style of the categories of the edges, by their names."""
+        codes = np.unique(self.edges["code"])
+        return {self.looks[code][0]: self.looks[code][1:] for code in codes if self.looks[code][0]}
+
+    def diameter(self, outlined: Mapping[int, str], shorter: float) -> float:
+        """Diameter of nodes, in points, in a picture whose shorter side has so many."""
+        longest = 0
+        if self.are_long or not self.labels:  # what is written on nodes
+            longest = max(map(len, outlined.values()), default=0)
+        least = SMALL_NODE if self.are_long else LARGEST_NODE
+        return min(
+            0.4 * shorter / np.sqrt(len(self.positions)), max(least, 0.7 * FONT * longest + 4)
+        )
+
+
+def plan_graph(
+    batch: GraphBatch,
+    importance: np.ndarray,
+    centers: list[int],
+    marked: Sequence[tuple[int, int]] = (),
+    edge_categories: Sequence[Hashable] = (),
+    category: str | None = None,
+) -> Plan:
+    """Choose the nodes that a picture of a graph shows, and their places.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        Of one graph.
+    importance : ndarray of shape (n_nodes,)
+        Of a large graph, a part is drawn that has important nodes.
+    centers : list of int
+        Nodes that are always drawn.
+    marked, edge_categories, category
+        As in :func:`plot_graph`.
+    """
+    kinds = node_kinds(batch, category)
+    nodes = _nodes_to_draw(batch, kinds, importance, centers)
+    edges = _edges_between(batch, nodes)
+    positions, gaps = _rows(batch, nodes)
+    if not positions:
+        graph = nx.Graph()
+        graph.add_nodes_from(nodes.tolist())
+        graph.add_edges_from(edges[["u", "v"]].to_numpy().tolist())
+        positions = _layout(graph)
+    title = ""
+    if len(nodes) < batch.n_nodes:
+        around = " around what is marked" if centers else ""
+        title = f"{len(nodes)} {batch.schema.words.nodes}{around}, of {batch.n_nodes}"
+    labels = {node: kinds[node] for node in (*centers, *nodes.tolist()) if kinds}
+    looks = _looks(batch, edge_categories, marked)
+    return Plan(positions, gaps, edges, looks, labels, title, batch.directed)
+
+
 def _nodes_to_draw(
     batch: GraphBatch, kinds: list[str], importance: np.ndarray, centers: list[int]
 ) -> np.ndarray:
@@ -571,29 +643,21 @@ def _nodes_to_draw(
 
 def _draw_part(
     ax: Axes,
-    batch: GraphBatch,
-    kinds: list[str],
-    nodes: np.ndarray,
+    plan: Plan,
     colors: np.ndarray | None,
-    looks: list[tuple[str, str, Any]],
     marked: Sequence[tuple[int, int]],
     outlined: Mapping[int, str],
     below: float,
 ) -> None:
     """Draw some nodes and the edges between them by networkx, over a share that is left free."""
-    edges = _edges_between(batch, nodes)
-    graph = nx.MultiDiGraph() if batch.directed else nx.MultiGraph()
-    graph.add_nodes_from(nodes.tolist())
+    positions, gaps, edges, looks, labels, _, directed = plan
+    nodes = np.array(list(positions))
+    graph = nx.MultiDiGraph() if directed else nx.MultiGraph()
+    graph.add_nodes_from(positions)
     graph.add_edges_from(edges[["u", "v"]].to_numpy().tolist())
-    positions, gaps = _rows(batch, nodes)
-    positions = positions or _layout(nx.Graph(graph))
-    labels = {node: kinds[node] for node in (*outlined, *graph) if kinds}
-    are_long = max(map(len, labels.values()), default=0) > LONGEST_ON_NODE
-    shorter = np.min(ax.bbox.size) * 72 / ax.figure.dpi
+    are_long = plan.are_long
     on_nodes = are_long or not labels
-    longest = max(map(len, outlined.values()), default=0) * on_nodes
-    least = SMALL_NODE if are_long else LARGEST_NODE
-    diameter = min(0.4 * shorter / np.sqrt(len(graph)), max(least, 0.7 * FONT * longest + 4))
+    diameter = plan.diameter(outlined, np.min(ax.bbox.size) * 72 / ax.figure.dpi)
     if len(marked):
         for width, color in ((9, VERMILION), (6.5, PALE)):
             broad = {"width": width, "edge_color": color, "arrows": False}
@@ -663,9 +727,11 @@ def _looks(
 
 def _rows(batch: GraphBatch, nodes: np.ndarray) -> tuple[dict[int, np.ndarray], np.ndarray]:
     """Positions in rows of nodes that follow each other in one order, and of what is left out."""
-    arcs = batch.adjacency.tocoo()
-    order = _sequence(nx.DiGraph(zip(arcs.row.tolist(), arcs.col.tolist(), strict=True)))
-    if not batch.directed or len(order) < batch.n_nodes:
+    order: list[int] = []
+    if batch.directed:
+        arcs = batch.adjacency.tocoo()
+        order = _sequence(nx.DiGraph(zip(arcs.row.tolist(), arcs.col.tolist(), strict=True)))
+    if not order or len(order) < batch.n_nodes:
         return {}, np.empty((0, 2))
     drawn = np.flatnonzero(np.isin(order, nodes))
     place = np.arange(len(drawn)) + np.cumsum(np.diff(drawn, prepend=drawn[0]) > 1)
@@ -687,8 +753,9 @@ def _layout(graph: nx.Graph) -> dict[int, np.ndarray]:
     """Positions of the nodes, by their distances, the same in each call."""
     apart = {u: dict.fromkeys(graph, 0.6 * np.sqrt(len(graph)) + 1) for u in graph}
     positions: dict[int, np.ndarray] = {}
-    # Powers of distances leave more room between the branches of a tree.
-    for power in (1.0, 0.7):
+    # Powers of distances leave more room between the branches of what is nearly a tree.
+    has_branches = graph.number_of_edges() <= MOST_EDGES_OF_TREE * len(graph)
+    for power in (1.0, 0.7)[: 1 + has_branches]:
         for u, steps in nx.all_pairs_shortest_path_length(graph):
             apart[u] |= {v: d**power for v, d in steps.items()}
         positions = nx.kamada_kawai_layout(graph, dist=apart, pos=positions or None)
@@ -759,30 +826,19 @@ def _write(ax: Any, text: str, position: np.ndarray, above: float, **style: Any)
     return ax.annotate(text, position, (0.0, above), annotation_clip=False, zorder=3, **style)
 
 
-def _draw_legend(
-    ax: Axes,
-    batch: GraphBatch,
-    nodes: np.ndarray,
-    looks: list[tuple[str, str, Any]],
-    centers: Sequence[int],
-) -> float:
+def _draw_legend(ax: Axes, plan: Plan) -> float:
     """Draw the categories of edges below the graph, and how many of its nodes are shown.
 
     Returns the share of the height of the axes that this takes.
     """
     from matplotlib.lines import Line2D
 
-    words = None
-    called = batch.schema.words.nodes
-    if len(nodes) < batch.n_nodes:
-        around = " around what is marked" if centers else ""
-        words = f"{len(nodes)} {called}{around}, of {batch.n_nodes}"
-    codes = np.unique([] if batch.edge_labels is None else batch.edge_labels)
-    lines = {looks[x][0]: Line2D([], [], color=looks[x][1], linestyle=looks[x][2]) for x in codes}
-    if not (lines or words):
+    looks = plan.legend.items()
+    lines = {name: Line2D([], [], color=color, linestyle=style) for name, (color, style) in looks}
+    if not (lines or plan.title):
         return 0.0
     legend = ax.legend(
-        lines.values(), lines.keys(), title=words, loc="lower center", frameon=False,
+        lines.values(), lines.keys(), title=plan.title or None, loc="lower center", frameon=False,
         bbox_to_anchor=(0.5, 0), borderaxespad=0.4, fontsize=7, title_fontsize=8, handlelength=1.8,
         columnspacing=1.2, ncols=max(1, 3 - max(map(len, lines), default=0) // LONG_NAME),
     )  # fmt: skip

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._messages import encodable
-from skgraphkde._utils import during, progress
+from skgraphkde._utils import during, one_blas_thread, progress
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.core.scoring.groups import find_groups
@@ -205,7 +205,7 @@ def _explained(
             )  # fmt: skip
         for i, near, indices in zip(index.tolist(), distances, references, strict=True):
             found[i] = {"view": int(view), "distances": near, "references": indices}
-    with during(0.25, 1.0):
+    with during(0.25, 1.0), one_blas_thread():
         for i, x in enumerate(progress(found)):
             x |= {"reasons": profiles.reasons(i, n_reasons), "surprises": surprises[i]}
     return found

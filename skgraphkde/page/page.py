@@ -20,13 +20,13 @@ from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.explanation.of_groups import GroupInWords
 from skgraphkde.explanation.results import N_REASONS, groups_of, judge, judge_some, to_judge
 from skgraphkde.explanation.wording import checked_names
+from skgraphkde.page import rendering
 from skgraphkde.page.comparison import data_of
-from skgraphkde.page.rendering import ROWS, render
 from skgraphkde.page.rows import LONGEST, Drawn, Row
 from skgraphkde.saving import atomic_file
 
 # The graphs that are drawn, at most: the oddest.
-PICTURED = 100
+PICTURED = 50
 SUFFIXES = (".html", ".htm")
 
 
@@ -175,7 +175,8 @@ class Page:
         """
         if own is not None:
             self.groups = groups_of(self.detector)
-        n_reasons = N_REASONS if len(batch) <= ROWS else 0
+        # Whoever can be looked at is explained: in a long list, that takes most of the time.
+        n_reasons = N_REASONS if len(batch) <= rendering.ROWS else 0
         begin = 0.15 if own is not None else 0.4  # the scores of training graphs are known
         with during(0.15, 1.0 if n_reasons else begin):
             judged = judge(self.detector, batch, n_reasons=n_reasons, node_names=ids, own=own)
@@ -184,7 +185,8 @@ class Page:
         if not n_reasons:
             members = [x for group in self.groups for x in group.members.tolist()]
             # Members are in the rows of their groups, which leaves room for as many others.
-            listed = np.unique([*oddest[: ROWS + len(members)].tolist(), *members])
+            n_rows = rendering.most_rows(int((decisions < 0).sum())) + len(members)
+            listed = np.unique([*oddest[:n_rows].tolist(), *members])
             with during(begin, 1.0):
                 of_listed = judge_some(self.detector, batch, listed, node_names=ids, own=own)
             judged = [of_listed.get(i, x) for i, x in enumerate(judged)]
@@ -226,7 +228,7 @@ class Page:
             Warnings of how the graphs were read.
         """
         return encodable(
-            render(
+            rendering.render(
                 self.detector,
                 self.listed,
                 self.drawn,

@@ -7,17 +7,19 @@ page, and no two pictures share ids.
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.page.drawing import draw_graph
 from skgraphkde.page.nodes import Colors
-from skgraphkde.plots import draw_molecule, is_molecule, plot_graph, plot_scores, shades
+from skgraphkde.plots import draw_molecule, is_molecule, plan_graph, plot_scores, shades
 
 # Width and height of pictures, in inches.
 SCORES = (5.5, 3.0)
-GRAPH = (4.0, 4.0)
 # The same of a molecule, in pixels.
 MOLECULE = 400, 400
 
@@ -30,7 +32,11 @@ def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray, noun: 
 
 
 def graph_picture(
-    graph: GraphBatch, looks: dict[str, Any], colors: Colors | None = None, **marks: Any
+    graph: GraphBatch,
+    looks: dict[str, Any],
+    colors: Colors | None = None,
+    marked: Sequence[tuple[int, int]] = (),
+    outlined: Mapping[int, str] = MappingProxyType({}),
 ) -> str:
     """One graph.
 
@@ -42,19 +48,23 @@ def graph_picture(
         `edge_categories` and `category` as in :func:`skgraphkde.plots.plot_graph`.
     colors : Colors, default=None
         None: all nodes are white.
-    **marks
-        `marked` and `outlined` as in :func:`skgraphkde.plots.plot_graph`.
+    marked, outlined
+        As in :func:`skgraphkde.plots.plot_graph`.
     """
     values, radius, vmax = colors or Colors()
+    rgba = None
+    importance = graph.degrees.astype(float)
+    if values is not None:
+        rgba = np.asarray(shades(values, radius, vmax).to_rgba(values))
+        importance = values if radius is None else -values
     if is_molecule(graph):
         from rdkit.Chem.Draw.rdMolDraw2D import MolDraw2DSVG
 
-        of_atoms = None if values is None else shades(values, radius, vmax).to_rgba(values)
-        return draw_molecule(MolDraw2DSVG(*MOLECULE), graph, of_atoms, **marks)
-    figure = _figure(GRAPH)
-    ax = figure.add_axes((0, 0, 1, 1))
-    plot_graph(graph, values, radius=radius, vmax=vmax, colorbar=False, ax=ax, **looks, **marks)
-    return _svg(figure)
+        return draw_molecule(MolDraw2DSVG(*MOLECULE), graph, rgba, marked, outlined)
+    ends = np.ravel(marked).astype(int).tolist()
+    centers = list(dict.fromkeys([*outlined, *ends]))
+    plan = plan_graph(graph, importance, centers, marked, **looks)
+    return draw_graph(plan, rgba, marked, outlined)
 
 
 def _figure(size: tuple[float, float], layout: Any = None) -> Any:

@@ -22,7 +22,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from skgraphkde._messages import encodable, listed, shown
-from skgraphkde._utils import during, progress
+from skgraphkde._utils import during, one_blas_thread, progress
 from skgraphkde._version import __version__
 from skgraphkde._words import category_text
 from skgraphkde._words import number as with_three_digits
@@ -47,8 +47,9 @@ from skgraphkde.page.nodes import FULL, colors_of, nodes_of, usual_share
 from skgraphkde.page.rows import LONGEST, Detail, Drawn, GroupRow, Row, shorten_name
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 
-# Rows of the table, at most: the oddest.
-ROWS = 10_000
+# Rows of the table, at most: the oddest. More that stand out have a row, up to MOST_ROWS.
+ROWS = 1_000
+MOST_ROWS = 10_000
 # Differences from a usual graph, at most.
 DIFFERENCES = 10
 # A graph that has risen is among so many, and so many are named at the top of the page.
@@ -109,7 +110,8 @@ def render(
     if is_kde:
         judged = [x.judged for x in graphs] if are_known else []
         usual = UsualGraphs(detector, set_apart(detector, judged, groups), judged)
-    with during(0.0, 0.6):
+    # Two threads take longer for small graphs, one at a time.
+    with during(0.0, 0.6), one_blas_thread():
         details, drawings = _details(
             detector, {x.number: x for x in rows}, drawn, known_names, usual
         )
@@ -282,7 +284,13 @@ def _entries(rows: list[Row], groups: Sequence[GroupInWords]) -> tuple[list[Any]
     entries = [
         flagged.get(row.number, row) for row in rows if not row.given and row.number not in grouped
     ]
-    return entries[:ROWS], [x for x in found if not x.n_anomalies]
+    n_anomalies = sum(row.judged.is_anomaly for row in rows)
+    return entries[: most_rows(n_anomalies)], [x for x in found if not x.n_anomalies]
+
+
+def most_rows(n_anomalies: int) -> int:
+    """Number of rows that the table has at most, if so many graphs stand out."""
+    return max(ROWS, min(n_anomalies, MOST_ROWS))
 
 
 def _details(

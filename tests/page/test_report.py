@@ -216,8 +216,7 @@ def test_new_graphs_that_are_selected_are_counted(detector, new):
 
 
 def test_the_saved_table_has_all_graphs_and_the_codes_of_reasons(listed, monkeypatch):
-    for module in (page, rendering):
-        monkeypatch.setattr(module, "ROWS", 5)
+    monkeypatch.setattr(rendering, "ROWS", 5)
     table = Parsed(skgraphkde.report(listed)).table.set_index("graph")
     assert sorted(table.index) == sorted(listed.training_graphs_.names)
     np.testing.assert_allclose(table["score"], np.sort(listed.training_scores_))
@@ -356,8 +355,7 @@ def test_the_most_similar_may_be_called_by_a_number(monkeypatch):
 
 
 def test_long_tables_are_cut_and_say_so_and_have_the_same_reasons(detector, new, html, monkeypatch):
-    for module in (page, rendering):
-        monkeypatch.setattr(module, "ROWS", 4)
+    monkeypatch.setattr(rendering, "ROWS", 4)
     late = Parsed(skgraphkde.report(detector, new, NAMES))
     assert late.rows == Parsed(html).rows[:4]
     assert set(late.texts["li"]) <= set(Parsed(html).texts["li"])
@@ -368,8 +366,7 @@ def test_long_tables_are_cut_and_say_so_and_have_the_same_reasons(detector, new,
 
 
 def test_a_long_table_explains_the_graphs_that_come_up_in_the_place_of_a_group(monkeypatch):
-    for module in (page, rendering):
-        monkeypatch.setattr(module, "ROWS", 8)
+    monkeypatch.setattr(rendering, "ROWS", 8)
     detector = GraphKDEDetector(random_state=0).fit([*WORLDS, *STARS])
     html = skgraphkde.report(detector)
     assert "5 graphs alike" in html

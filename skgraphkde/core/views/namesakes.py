@@ -103,7 +103,7 @@ class Namesakes(View):
     >>> scans = [pd.DataFrame(usual * (1 + i / 100), names, names) for i in range(30)]
     >>> detector = GraphKDEDetector(views=("density", Namesakes())).fit(scans)
     >>> swapped = pd.DataFrame(usual * 1.1, names[::-1], names[::-1])
-    >>> float(detector.score_samples([swapped])[0]) < detector.training_scores_.min()
+    >>> bool(detector.score_samples([swapped])[0] < detector.training_scores_.min())
     True
     """
 

@@ -40,6 +40,8 @@ RELATIVE_ROUNDING = 2e-6
 
 # Shares of missing numbers that deviate less from the mean, in standard deviations, are usual.
 USUAL_DEVIATION = 2.5
+# Points without a fold are kept if they take so little memory.
+MOST_BYTES_KEPT = 1_000_000
 # Rows of the shares of missing numbers.
 GAPS = "gaps"
 
@@ -209,8 +211,18 @@ class Numbers(View):
         """Points of some rows of the references, without those of a fold; -1: of all."""
         if fold < 0:
             return self.points_[place]
-        rows, (of_references, _) = self._reference_rows[place], self._folds
-        return NumberPoints(rows, of_references[rows.graph] != fold, self.n_points)
+        found = self._points_of_folds.get((place, fold))
+        if found is None:
+            rows, (of_references, _) = self._reference_rows[place], self._folds
+            found = NumberPoints(rows, of_references[rows.graph] != fold, self.n_points)
+            if found.points.nbytes <= MOST_BYTES_KEPT:
+                self._points_of_folds[place, fold] = found
+        return found
+
+    @cached_property
+    def _points_of_folds(self) -> dict[tuple[int, int], NumberPoints]:
+        """Small points without a fold, by the place of their rows and the fold."""
+        return {}
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the training graphs."""
