@@ -59,9 +59,13 @@ def names_of_nodes(
         return [f"{node} linked to {n} other{'s' * (n != 1)}" for n in graphs.degrees.tolist()]
     by_category = graphs.values_by_category("node")
     names = [vocabulary.names[i] for i in categories]
-    values: Any = zip(*(by_category[name] for name in names), strict=True)
-    words = [words_of(vocabulary, names, x) for x in values]
-    return [words[code] for code in np.asarray(graphs.labels)]
+    # A list of graphs has thousands of values, and one of them a few.
+    used, place = np.unique(np.asarray(graphs.labels), return_inverse=True)
+    words = list[str]()
+    for code in used.tolist():
+        values = tuple(by_category[name][code] for name in names)
+        words.append(words_of(vocabulary, names, values))
+    return [words[k] for k in place.tolist()]
 
 
 def node_words(

@@ -214,15 +214,17 @@ def part_names(graph: GraphBatch, table: Table, counts: CategoryCounts, words: W
     if table.role == "edges":
         ends = _end_names(graph, table, vocabulary)
         return _edge_names(graph, vocabulary.edge_labels, ends, words)
-    codes = graph.data(table.part).labels
+    used, place = np.unique(np.asarray(graph.data(table.part).labels), return_inverse=True)
     if category:
-        values = graph.values_by_category(table.part)[category]
+        all_values = graph.values_by_category(table.part)[category]
+        values = [all_values[code] for code in used.tolist()]
         texts = [category_text(category, value) for value in values]
         if (table.part, category) == ("edge", "label"):  # which has no name
             texts = [edge_words([category], value, words.edge) for value in values]
     else:
-        texts = [compared_words(graph.schema.node_categories, x) for x in graph.label_names]
-    return [texts[code] for code in np.asarray(codes)]
+        values = [graph.label_names[code] for code in used.tolist()]
+        texts = [compared_words(graph.schema.node_categories, x) for x in values]
+    return [texts[k] for k in place.tolist()]
 
 
 def _pair_names(graph: GraphBatch, table: Table, counts: CategoryCounts) -> list[str]:
@@ -250,12 +252,16 @@ def _edge_names(graph: GraphBatch, known: tuple, ends: list[str], words: Words) 
     categories = graph.schema.edge_categories
     values = graph.edge_label_names
     texts = []
-    arcs = zip(codes, graph.source_of_arc, graph.adjacency.indices, strict=True)
+    by_kind = dict[tuple[int, str, str], str]()
+    arcs = zip(codes.tolist(), graph.source_of_arc, graph.adjacency.indices, strict=True)
     for code, u, v in arcs:
-        text = edge_name(graph, code, ends[u], ends[v], words.edge)
-        if graph.edge_labels is not None and (values[code] not in known or graph.labels is None):
-            text = edge_words(categories, values[code], words.edge)
-        texts.append(text)
+        kind = code, ends[u], ends[v]
+        if kind not in by_kind:
+            by_kind[kind] = edge_name(graph, *kind, words.edge)
+            has_label = graph.edge_labels is not None
+            if has_label and (values[code] not in known or graph.labels is None):
+                by_kind[kind] = edge_words(categories, values[code], words.edge)
+        texts.append(by_kind[kind])
     return texts
 
 

@@ -48,7 +48,7 @@ from skgraphkde.page.rows import LONGEST, Detail, Drawn, GroupRow, Row, shorten_
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 
 # Rows of the table, at most: the oddest. More that stand out have a row, up to MOST_ROWS.
-ROWS = 1_000
+ROWS = 500
 MOST_ROWS = 10_000
 # Differences from a usual graph, at most.
 DIFFERENCES = 10
