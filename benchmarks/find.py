@@ -102,14 +102,14 @@ def looked_at(
     detector: GraphKDEDetector, graphs: GraphBatch, y: np.ndarray, order: np.ndarray
 ) -> np.ndarray:
     """Graphs in the order in which an analyst looks at them, 2k or a few more."""
-    k, verdicts = int((y == -1).sum()), np.zeros(len(y), dtype=int)
+    k, verdicts = int((y == -1).sum()), np.full(len(y), "", dtype=object)
     seen = order[:0]
     while True:
         unseen = order[~np.isin(order, seen)]
         seen = np.append(seen, unseen[: max(MIN_LOOKS, k // 4)])
         if len(seen) >= 2 * k:
             return seen
-        verdicts[seen] = y[seen]
+        verdicts[seen] = np.where(y[seen] == -1, "anomaly", "normal")
         scores = detector.fit(graphs, verdicts=verdicts).training_scores_
         order = np.argsort(scores, kind="stable")
 

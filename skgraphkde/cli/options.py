@@ -98,7 +98,7 @@ table_options = _together(
         "table_graph",
         metavar="NAME",
         help="GRAPHS is a table of edges (CSV, Parquet) of many graphs, and this is the column "
-        "that says to which graph each belongs.",
+        "that says to which graph each belongs; or the column of --graphs.",
     ),
     click.option(
         "--source-column",
@@ -123,7 +123,8 @@ table_options = _together(
         "table_graphs",
         type=_FILE,
         metavar="FILE",
-        help="Table of graphs, one row each.",
+        help="Table of graphs, one row each: beside a table of edges, or beside files, which it "
+        "calls by their names with or without suffix.",
     ),
     click.option(
         "--nodes",

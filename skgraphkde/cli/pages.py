@@ -121,14 +121,14 @@ def find(
     if output.lower().endswith(SUFFIXES):
         page = Page(detector, alpha=0.1)
         with files.stage("Judging"):
-            page.add_all(known, names, known.ids_by_graph(), own, files.origins)
+            page.add_all(known, names, known.ids_by_graph(), own, files.origins, files.unread)
         judged = [row.judged for row in page.listed]
         with files.stage("Drawing"), open_output(output) as file:
             file.write(page.html(files.skipped, marked.ranks, files.notes))
         groups = page.groups
     else:
         with files.stage("Judging"):
-            groups = groups_of(detector)
+            groups = groups_of(detector, files.unread)
             judged = judge(detector, known, n_reasons=0, own=own)
             odd = np.array([i for i, x in enumerate(judged) if x.is_anomaly], dtype=int)
             # The reasons of all take far longer.
@@ -220,7 +220,7 @@ def report(
     """Make a page that shows which GRAPHS are odd, and why.
 
     It is one file, which opens in any browser without a network: the distribution of the scores, a
-    table to sort and filter, and for each graph its data and the reasons; for the 100 lowest
+    table to sort and filter, and for each graph its data and the reasons; for the 50 lowest
     scores, a picture, beside that of the most similar graph that does not stand out.
     """
     fitted = load_model(model, own)

@@ -21,6 +21,7 @@ from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.graphs.schema import FittedSchema, GraphSchema
 from skgraphkde.reading.cases import CaseRule, words_of_rows
 from skgraphkde.reading.files import Source, TableFiles, find_files, read_batch
+from skgraphkde.reading.files.beside import Beside, GraphTable
 from skgraphkde.reading.files.common import AnyPath
 from skgraphkde.reading.files.logs import SpanFiles
 from skgraphkde.reading.files.tables import SUFFIXES
@@ -78,6 +79,7 @@ class GraphFiles:
         self.truth = None if truth is None else Truth(truth)
         self.rule = rule
         self.origins: dict[str, str] = {}  # rows of a table in words, by the names of its cases
+        self.unread: list[dict[str, Any]] = []  # data of each graph that the schema does not name
         self.said: np.ndarray | None = None  # by the truth, of each graph: as verdicts are
         self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
@@ -95,9 +97,12 @@ class GraphFiles:
             warnings.showwarning = note
             self.sources = self._sources()
             self._check_outputs()
-            rows: dict[str, list[Any]] = {}
-            batch = read_batch(self.sources, schema, self.on_error, self.options, self.truth, rows)
-        self.origins = {name: words_of_rows(of_case) for name, of_case in rows.items()}
+            beside = self._beside()
+            batch = read_batch(
+                self.sources, schema, self.on_error, self.options, self.truth, beside
+            )
+        self.origins = {name: words_of_rows(rows) for name, rows in beside.rows.items()}
+        self.unread = beside.unread(batch)
         if self.truth is not None:
             self.said = self.truth.verdicts(batch.names or ())
         self._check_one(batch, schema)
@@ -134,6 +139,8 @@ class GraphFiles:
 
     def _sources(self) -> list[Source]:
         """The files, each once, with what the options say of them."""
+        if self.rule is not None and "graphs" in self.tables:
+            raise click.UsageError("--cases makes graphs, and --graphs describes them: give one")
         is_table = len(self.paths) == 1 and self.paths[0].lower().endswith(SUFFIXES)
         if is_table and (self.tables or self.rule is not None):
             if self.rule is None and "graph" not in self.tables:
@@ -145,15 +152,28 @@ class GraphFiles:
                 raise click.UsageError(f"{self.paths[0]} does not exist: give a table of edges")
             tables = TableFiles(Path(self.paths[0]), **self.tables, rule=self.rule)
             return [tables if self.rule is None else replace(tables, graph="case")]
-        files = find_files(self.paths, self.on_error, self.tables, self.options)
+        of_tables = {} if self._describes_files else self.tables
+        files = find_files(self.paths, self.on_error, of_tables, self.options)
         found = {str(x): x for x in files}
-        if self.tables and not any(isinstance(x, TableFiles) for x in found.values()):
+        have_tables = any(isinstance(x, TableFiles) for x in found.values())
+        if self._describes_files:
+            if have_tables:
+                raise click.UsageError(
+                    "--graphs is a table beside files of graphs, or beside one table of edges: "
+                    "name that table in place of its folder"
+                )
+            found.pop(str(self.tables["graphs"]), None)
+        elif self.tables and not have_tables:
             raise click.UsageError(
                 "--graph-column and the other options of tables need one table of edges "
                 f"({', '.join(SUFFIXES)}), with the columns source and target: name these by "
                 "--source-column and --target-column, or leave the options out"
             )
         if self.rule is not None:
+            if have_tables or self.spans:
+                raise click.UsageError(
+                    "--cases makes graphs of one table of edges, or of one graph: give its file"
+                )
             return [SplitFile(x, self.rule) for x in found.values() if isinstance(x, AnyPath)]
         if self.spans:
             return [SpanFiles(tuple(found.values()))]
@@ -166,6 +186,18 @@ class GraphFiles:
                 "leave that out, or give one"
             )
         return list(found.values())
+
+    @property
+    def _describes_files(self) -> bool:
+        """True if the user gave a table of graphs, and none of edges."""
+        is_table = len(self.paths) == 1 and self.paths[0].lower().endswith(SUFFIXES)
+        return not is_table and "graphs" in self.tables and set(self.tables) <= {"graphs", "graph"}
+
+    def _beside(self) -> Beside:
+        """What gets what files say besides."""
+        if not self._describes_files:
+            return Beside()
+        return Beside(GraphTable(Path(self.tables["graphs"]), self.tables.get("graph", "graph")))
 
     def _check_outputs(self) -> None:
         """Refuse to replace a file that graphs are read from, also in a folder."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import hypergeom
 
 from skgraphkde._messages import listed, printable
+from skgraphkde._words import category_text, singular
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.groups import Group, Things
 from skgraphkde.core.scoring.model import GraphModel
@@ -24,6 +27,9 @@ from skgraphkde.explanation.of_statistics import in_words, name_here
 
 # Things that are told.
 MOST_SHARED = 3
+# All members of a group have what so many graphs have by chance with this probability, over all
+# data of graphs.
+BY_CHANCE = 1e-3
 # Characters of these, or only the first is named.
 LONGEST = 160
 
@@ -57,6 +63,44 @@ def say_group(model: GraphModel, group: Group) -> str:
     names = dict.fromkeys(say(model, group.things, i) for i in chosen)
     text = " and ".join(names)
     return printable(text if len(text) <= LONGEST else next(iter(names)))
+
+
+def say_data_of_group(
+    members: np.ndarray, data: Sequence[Mapping[str, Any]], graphs: str
+) -> list[str]:
+    """The data of graphs as a whole that all members have, and so many others do not by chance.
+
+    Parameters
+    ----------
+    members : ndarray of int
+    data : sequence of mapping
+        Of all graphs: values by name.
+    graphs : str
+        What people call graphs.
+
+    Returns
+    -------
+    list of str
+        Such as "site=C (no other graph)".
+    """
+    found = []
+    n = len(data)
+    names = dict.fromkeys(name for i in members.tolist() for name in data[i])
+    for name in names:
+        values = {data[i].get(name) for i in members.tolist()}
+        value = next(iter(values))
+        if len(values) > 1 or value is None:
+            continue
+        n_alike = sum(x.get(name) == value for x in data)
+        # That so many graphs, drawn at random, would all be among those that have it.
+        chance = hypergeom.sf(len(members) - 1, n, n_alike, len(members))
+        if chance * len(names) > BY_CHANCE:
+            continue
+        n_others = n_alike - len(members)
+        of_others = f"{n_others} of {n - len(members)} other" if n_others else "no other"
+        noun = graphs if n_others else singular(graphs)
+        found.append(f"{category_text(name, value)} ({of_others} {noun})")
+    return found
 
 
 def _say_edge(model: GraphModel, things: Things, i: int) -> str:

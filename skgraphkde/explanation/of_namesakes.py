@@ -10,7 +10,11 @@ import numpy as np
 from skgraphkde._words import usual_range, usually
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.views.base import Facts, Property, Reason
+from skgraphkde.core.views.categories import LISTED
 from skgraphkde.core.views.namesakes import Namesakes, Odd
+
+# A shift is told if it is one of such a share of the named nodes.
+MANY = 0.25
 
 
 def say_namesakes(
@@ -41,10 +45,7 @@ def say_namesakes(
     """
     words = graph.schema.words
     if view.of == "graph":
-        ratio, usual = usually(float(unusual.values[0]), known)
-        text = f"{words.edges} of {words.nodes} deviate from those of the same names by {ratio}"
-        facts = Facts.of("graph", float(unusual.values[0]), known)
-        return Reason(view.name, text, usual, about=("namesakes",), facts=facts)
+        return _say_shift(view, graph, unusual, known, node_names)
     odd = view.oddest(graph, unusual.own)
     if odd.node < 0:
         return _missed(view, odd, unusual, graph)
@@ -61,6 +62,32 @@ def say_namesakes(
         about = (("namesakes", name),)
         return Reason(name, f"{name}: {what}", usual, (odd.node,), (), about, (), facts)
     return _say_link(graph, odd, name, number, node_names)
+
+
+def _say_shift(
+    view: Namesakes,
+    graph: GraphBatch,
+    unusual: Property,
+    known: np.ndarray,
+    node_names: Sequence[Any] | None,
+) -> Reason:
+    """How many named nodes have more, or less, in all than nearly all of the same names."""
+    shifted = view.shifted(graph, unusual.own)
+    is_more = len(shifted.above) >= len(shifted.below)
+    nodes = shifted.above if is_more else shifted.below
+    if len(nodes) < MANY * shifted.n_names:
+        return Reason(view.name, "")
+    words = graph.schema.words
+    first = int(nodes[0])
+    name = str(first if node_names is None else node_names[first])
+    what = _number_of_links(graph, shifted.number) or words.edges
+    own, usual = usually(shifted.total, shifted.known)
+    of_all = f"{len(nodes)} of {words.counted(shifted.n_names, 'node')}"
+    how = f"{'more' if is_more else 'less'} {what} in all than nearly all of the same names"
+    text = f"{of_all} have {how}, such as {name}: {own}"
+    facts = Facts.of("graph", float(unusual.values[0]), known)
+    where = tuple(nodes[:LISTED].tolist())
+    return Reason(view.name, text, usual, where, (), ("namesakes",), (), facts)
 
 
 def _missed(view: Namesakes, odd: Odd, unusual: Property, graph: GraphBatch) -> Reason:

@@ -18,6 +18,8 @@ from skgraphkde.explanation.naming import edge_words, node_words
 
 # A number is that of another beside it, as far as ranges are written, if they differ by less.
 ALIKE = 1e-3
+# A gap says something if it is so many times as wide as the widest one by chance.
+WIDE = 3.0
 # Two numbers are told that are so far from those of all others together, in deviations.
 FAR_APART = 1.0
 # Characters that say in a reason of what kind a node or edge is.
@@ -98,6 +100,10 @@ def _in_a_gap(view: Numbers, graph: GraphBatch, odd: OddRow, where: str) -> Reas
     [own], [name], others = odd.values, odd.rows.names, odd.others[~np.isnan(odd.others)]
     ends = others[others <= own].max(), others[others >= own].min()
     if np.isclose(own, [*ends, *odd.low, *odd.high], ALIKE).any():
+        return Reason(name, "")
+    gaps = np.diff(np.unique(others))
+    # Of n numbers drawn at random, the widest gap is about log n times a typical one.
+    if ends[1] - ends[0] <= WIDE * np.log(len(gaps) + 1) * np.median(gaps):
         return Reason(name, "")
     (text, below), (text_, above) = (usual(own, end, end) for end in ends)
     _, range_ = usual(own, *odd.low, *odd.high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
-from skgraphkde.explanation.of_groups import GroupInWords, say_group
+from skgraphkde.explanation.of_groups import GroupInWords, say_data_of_group, say_group
 from skgraphkde.explanation.reasons import COLUMNS, Profiles, RankedReason
 from skgraphkde.explanation.wording import checked_names, in_two_lines
 
@@ -248,13 +248,17 @@ def _names_of(batch: GraphBatch, names: Sequence[Any] | None = None) -> pd.Serie
     )
 
 
-def groups_of(detector: BaseGraphDetector) -> list[GroupInWords]:
+def groups_of(
+    detector: BaseGraphDetector, unread: Sequence[Mapping[str, Any]] | None = None
+) -> list[GroupInWords]:
     """Training graphs that are alike and unlike the others, and what they share.
 
     Parameters
     ----------
     detector : GraphKDEDetector
         Fitted; of its training graphs, the references are looked at.
+    unread : sequence of mapping, default=None
+        Data of the training graphs that count for nothing, which a group can share, too.
 
     Returns
     -------
@@ -266,11 +270,26 @@ def groups_of(detector: BaseGraphDetector) -> list[GroupInWords]:
     with during(0.0, 0.15):
         found = find_groups(detector.model_)
     groups = []
+    data = _data_of_graphs(detector.training_graphs_, unread)
+    noun = detector.schema_.words.graphs
     for group in found:
         members = np.flatnonzero(np.isin(index, group.members))
         shared = say_group(detector.model_, group)
+        shared = " and ".join([*say_data_of_group(members, data, noun), shared])
         groups.append(GroupInWords(members, group.share, shared, group.is_only))
     return groups
+
+
+def _data_of_graphs(
+    graphs: GraphBatch, unread: Sequence[Mapping[str, Any]] | None
+) -> list[dict[str, Any]]:
+    """The categories of each graph as a whole, and other data of it."""
+    categories = graphs.schema.graph_categories
+    found = []
+    for i, record in enumerate(graphs.records("graph")):
+        data = {name: record[name] for name in categories}
+        found.append(data | (dict(unread[i]) if unread else {}))
+    return found
 
 
 def group_numbers(groups: list[GroupInWords], n_graphs: int) -> Any:

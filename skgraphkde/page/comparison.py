@@ -18,6 +18,7 @@ from skgraphkde.detectors.verdicts import ANOMALY
 from skgraphkde.explanation.naming import edge_name, with_bond
 from skgraphkde.explanation.of_groups import GroupInWords
 from skgraphkde.explanation.results import Judgement, judge
+from skgraphkde.plots import CHARACTERS
 
 # Graphs are about as large if one has at most so many times as many nodes as the other, and of the
 # same size at so many times.
@@ -27,6 +28,8 @@ SAME_SIZE = 1.1
 ODDEST = 0.1
 # At least this share of the references has what is called missing in a graph without it.
 MOST = 0.5
+# Values of categories that tell nothing where nothing is beside them.
+FLAGS = {"true", "false", "yes", "no", "0", "1", "none", ""}
 # Digits of a number.
 DIGITS = 6
 
@@ -82,7 +85,9 @@ class UsualGraphs:
         self.kinds = np.array([[x[name] for name in names] for x in self.data], dtype=object)
         vocabulary = model.categories.vocabulary
         n = len(model.references)
-        self.category = vocabulary.named if vocabulary.names else None
+        self.category = category_of_pictures(
+            model.references, vocabulary.named if vocabulary.names else ""
+        )
         self.counts = self._counts(model.references)
         having = Counter(x for counts in self.counts for x in counts)
         self.common = {x for x, n_have in having.items() if n_have >= MOST * n}
@@ -264,6 +269,41 @@ def set_apart(
         if (detector.verdicts_ == ANOMALY).any():
             judged = judge(detector, model.references, own=model.reference_index, n_reasons=1)
     return members + [x.own for x in judged if x.unusual and x.unusual[0].kind == "confirmed"]
+
+
+def category_of_pictures(graphs: GraphBatch, named: str) -> str | None:
+    """The category of nodes that tells them apart in a picture, and recurs from graph to graph.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+    named : str
+        The one by which reasons name nodes, if it does so about as well.
+
+    Returns
+    -------
+    str or None
+        None if nodes have no category. A flag, such as True and False, is one only if there is no
+        other.
+    """
+    if graphs.labels is None:
+        return None
+    worth = dict[str, float]()
+    labels = np.asarray(graphs.labels)
+    for name, values in graphs.values_by_category("node").items():
+        texts = [str(value)[:CHARACTERS] for value in values]
+        place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+        codes = np.array([place[text] for text in texts])[labels]
+        used, counts = np.unique(codes, return_counts=True)
+        shares = counts / len(codes)
+        pairs = np.unique(graphs.graph_of_node * len(place) + codes)
+        n_graphs = np.bincount(pairs % len(place), minlength=len(place))
+        recurs = shares[n_graphs[used] > 1].sum()
+        is_flag = {text.lower() for text in texts} <= FLAGS
+        worth[name] = 0.0 if is_flag else float(-shares @ np.log(shares) * recurs)
+    best = max(worth, key=lambda name: worth[name])
+    is_as_good = 2 * worth.get(named, 0.0) >= worth[best]
+    return named if named in worth and is_as_good else best
 
 
 def data_of(graphs: GraphBatch) -> list[dict[str, str]]:

@@ -148,7 +148,7 @@ def _labels(
         if not on_nodes:
             at = at - np.array([0.0, diameter / 2 + 2 + 0.4 * FONT])
         yield _text(at, text, FONT, f' font-weight="bold" fill="{color}"')
-        taken.append(_box(at, [text], FONT, 4.0))
+        taken.append(_box(at, [text], FONT, 3.0))
     font = FONT if plan.are_long else min(8.0, 0.57 * diameter)
     if font < SMALLEST_FONT:
         return

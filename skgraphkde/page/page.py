@@ -157,6 +157,7 @@ class Page:
         ids: Sequence[Sequence[Any]] | None = None,
         own: np.ndarray | None = None,
         origins: Mapping[str, str] | None = None,
+        unread: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """Judge the graphs of the page, and explain the oddest.
 
@@ -172,9 +173,12 @@ class Page:
             As for :func:`~skgraphkde.explanation.results.judge`.
         origins : mapping of str, default=None
             The rows of a table that each graph is of, in words, by its name.
+        unread : sequence of mapping, default=()
+            Data of each graph that the detector does not read, which are shown beside those that
+            it reads.
         """
         if own is not None:
-            self.groups = groups_of(self.detector)
+            self.groups = groups_of(self.detector, unread)
         # Whoever can be looked at is explained: in a long list, that takes most of the time.
         n_reasons = N_REASONS if len(batch) <= rendering.ROWS else 0
         begin = 0.15 if own is not None else 0.4  # the scores of training graphs are known
@@ -193,6 +197,9 @@ class Page:
         n_nodes = batch.n_nodes_per_graph.tolist()
         n_edges = batch.n_edges_per_graph.tolist()
         data = data_of(batch)
+        if unread:
+            both = zip(data, unread, strict=True)
+            data = [of | {name: str(x) for name, x in more.items()} for of, more in both]
         if origins:
             data = [
                 {"rows": origins.get(str(x), ""), **of} for x, of in zip(names, data, strict=True)

@@ -50,7 +50,9 @@ def with_name_keys(graphs: GraphBatch) -> GraphBatch:
             "names: give them the ids that they had there"
         )
     keys = np.full(graphs.n_nodes, NO_NAME)
-    keys[is_name] = pd.util.hash_array(ids[is_name])
+    # Half characters, as from a file that is not UTF-8, cannot be hashed as text.
+    names = [x.encode("utf-8", "surrogatepass") for x in ids[is_name]]
+    keys[is_name] = pd.util.hash_array(np.array(names, dtype=object))
     return graphs.replace(name_keys=keys)
 
 

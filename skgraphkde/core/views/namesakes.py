@@ -8,6 +8,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from skgraphkde._words import USUAL
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.names import may_compare_names, recurring_names, with_name_keys
 from skgraphkde.core.specification import StrOptions, at_least
@@ -27,10 +28,19 @@ class Links(NamedTuple):
     source: np.ndarray  # (n_links,), places of names
     target: np.ndarray  # (n_links,)
     numbers: np.ndarray  # (n_numbers, n_links): the weight or 1, and the numbers of the edge
+    are_twice: bool  # undirected, with each link in both directions
 
     def turned(self) -> Self:
         """The same links, from their targets to their sources."""
         return self._replace(source=self.target, target=self.source)
+
+    def totals(self, j: int) -> np.ndarray:
+        """Sum of a number over the links of each name in either direction, (n_graphs, n_names)."""
+        shape = self.is_there.shape
+        at = self.graph * shape[1]
+        found = np.bincount(at + self.source, self.numbers[j], self.is_there.size)
+        found += np.bincount(at + self.target, self.numbers[j], self.is_there.size)
+        return found.reshape(shape) / 2 if self.are_twice else found.reshape(shape)
 
     def row(self, j: int, name: int) -> np.ndarray:
         """One number of the links from a name to all others, shape (n_graphs, n_names)."""
@@ -62,6 +72,17 @@ class Odd(NamedTuple):
     is_turned: bool  # True if that link comes from the neighbor
     value: float  # of the number of that link, 0 if there is none
     known_values: np.ndarray  # (n_both,), where both nodes are there
+
+
+class Shifted(NamedTuple):
+    """How many named nodes of a graph have more, or less, in all than nearly all namesakes."""
+
+    number: int  # of which number of links
+    n_names: int  # that the graph has
+    above: np.ndarray  # (n_above,), nodes, that which is farthest out first
+    below: np.ndarray  # (n_below,)
+    total: float  # of the first node of the longer one
+    known: np.ndarray  # (n_known,), the same of its namesakes
 
 
 class Namesakes(View):
@@ -298,6 +319,44 @@ class Namesakes(View):
         _, total, totals, neighbor = max(found, key=lambda x: x[0])
         return Odd(key, node, j, len(totals), float(total), totals, *neighbor)
 
+    def shifted(self, graph: GraphBatch, own: int) -> Shifted:
+        """How many named nodes of a graph have more, or less, in all than nearly all namesakes.
+
+        Parameters
+        ----------
+        graph : GraphBatch
+            Batch of one graph.
+        own : int
+            As for :meth:`oddest`.
+        """
+        j = self._compared[0]
+        is_there = self._links.is_there > 0
+        if own >= 0:
+            is_there = np.delete(is_there, own, axis=0)
+        known = self._links.totals(j)
+        known = known if own < 0 else np.delete(known, own, axis=0)
+        links = _links_of(graph, self.names_)
+        names = np.flatnonzero((links.is_there[0] > 0) & is_there.any(axis=0))
+        totals = links.totals(j)[0, names]
+        others = np.where(is_there, known, np.nan)[:, names]
+        low, high = np.nanquantile(others, USUAL, axis=0)
+        middle = np.nanmedian(others, axis=0)
+        reach = np.maximum(np.where(totals > middle, high - middle, middle - low), 1e-12)
+        order = np.argsort(-np.abs(totals - middle) / reach, kind="stable")
+        above = order[(totals > high)[order]]
+        below = order[(totals < low)[order]]
+        more = above if len(above) >= len(below) else below
+        nodes_above, nodes_below = (
+            np.array([self._node_of(graph, int(names[i])) for i in x], dtype=np.int64)
+            for x in (above, below)
+        )
+        if not len(more):
+            return Shifted(j, len(names), nodes_above, nodes_below, 0.0, np.zeros(0))
+        of_first = others[:, more[0]]
+        total = float(totals[more[0]])
+        known_totals = of_first[~np.isnan(of_first)]
+        return Shifted(j, len(names), nodes_above, nodes_below, total, known_totals)
+
     def name_of(self, odd: Odd) -> str:
         """The name that a graph lacks; "" for a model of a file, which holds no names."""
         ids = self.references_.node_ids
@@ -324,7 +383,7 @@ def compare_names(graphs: GraphBatch) -> GraphBatch:
     GraphBatch
         The same one, if names do not recur, or tell nothing.
     """
-    if graphs.node_ids is None or not any(isinstance(x, str) for x in graphs.node_ids[:100]):
+    if graphs.node_ids is None or not any(isinstance(x, str) for x in graphs.node_ids):
         return graphs
     named = with_name_keys(graphs)
     if not may_compare_names(named):
@@ -354,7 +413,9 @@ def _links_of(graphs: GraphBatch, names: np.ndarray) -> Links:
     if graphs.edge_attributes is not None:
         numbers += list(np.nan_to_num(np.asarray(graphs.edge_attributes)).T)
     source, target = ends[:, kept]
-    return Links(is_there, graphs.graph_of_arc[kept], source, target, np.array(numbers)[:, kept])
+    graph = graphs.graph_of_arc[kept]
+    of_links = np.array(numbers)[:, kept]
+    return Links(is_there, graph, source, target, of_links, not graphs.directed)
 
 
 def _usual_of(links: Links, number: np.ndarray, n_graphs: np.ndarray) -> Usual:

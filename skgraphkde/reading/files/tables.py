@@ -119,7 +119,7 @@ class TableFiles:
         options : mapping of str
             How tables are written, as for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
         """
-        tables = {path: _table(path, options) for path in self.files}
+        tables = {path: read_table(path, options) for path in self.files}
         decimal = options.get("decimal") or decimal_mark(
             *(x for x in tables.values() if isinstance(x, dict))
         )
@@ -169,16 +169,16 @@ def _ends_among(names: Iterable[str], given: tuple[str, str]) -> tuple[str, str]
     return given
 
 
-def _table(path: AnyPath, options: Mapping[str, str]) -> Any:
+def read_table(path: AnyPath, options: Mapping[str, str]) -> Any:
     """The cells of a CSV, or a table of Parquet, whose cells have types."""
     if path.suffix.lower() != ".parquet":
         return read_cells(path, options)
     try:
-        from pyarrow.parquet import read_table
+        from pyarrow import parquet
     except ImportError as error:
         raise ImportError(f"{path} is read by pyarrow: pip install pyarrow") from error
     try:
-        return with_whole_numbers(read_table(io.BytesIO(read_content(path))))
+        return with_whole_numbers(parquet.read_table(io.BytesIO(read_content(path))))
     except (OSError, ValueError) as error:  # of pyarrow, which does not know the path
         raise ValueError(
             f"{path} cannot be read as Parquet ({error}): write it with DataFrame.to_parquet, or "

@@ -36,7 +36,8 @@ from skgraphkde.core.graphs.schema import (
     validated,
 )
 from skgraphkde.reading.assembly import assemble, is_number
-from skgraphkde.reading.cases import ROWS, CaseRule, graphs_of_cases, tables_of_graph
+from skgraphkde.reading.cases import CaseRule, graphs_of_cases, tables_of_graph
+from skgraphkde.reading.files.beside import Beside
 from skgraphkde.reading.files.common import (
     DAMAGED,
     AnyPath,
@@ -464,7 +465,7 @@ def read_batch(
     on_error: OnError = None,
     options: Mapping[str, str] = NO_OPTIONS,
     truth: Truth | None = None,
-    rows: dict[str, list[Any]] | None = None,
+    beside: Beside | None = None,
 ) -> GraphBatch:
     r"""Read all graphs of files into one batch.
 
@@ -478,8 +479,8 @@ def read_batch(
         As in :func:`iter_graphs`.
     truth : Truth, default=None
         Takes its column out of the data; ``truth.verdicts(batch.names)`` is then what it says.
-    rows : dict, default=None
-        Gets the rows of the table of which each graph is a case, by its name.
+    beside : Beside, default=None
+        Gets what the files say besides, such as the rows of which each graph is a case.
 
     Raises
     ------
@@ -519,14 +520,16 @@ def read_batch(
         of_readers = truth.schema_of_readers(schema)
         options = {**options, "truth": truth.column}
 
+    beside = beside or Beside()
+    beside.open(of_readers, options)
+
     def read(name: str, graph: nx.Graph) -> None:
         """Keep the data that may be read, in less memory than that of networkx."""
+        beside.give(name, graph)
         if truth.column:
             truth.take(name, graph)
-        of_case = graph.graph.pop(ROWS, None)
-        if rows is not None and of_case is not None:
-            rows[name] = of_case
         has_weights = graph.graph.pop(HAS_WEIGHTS, None)
+        beside.take(name, graph)
         of_format = given if has_weights is None else of_matrices
         graphs.append(replace(read_networkx(name, graph, of_format), name=name))
         have_weights.append(has_weights)
@@ -534,6 +537,7 @@ def read_batch(
     with during(0.0, 0.9), truth.kept_apart():
         for name, graph in iter_graphs(files, of_readers, on_error, options):
             attempt(refuse, read, name, graph)
+    beside.close(graph.name for graph in graphs)
     if None not in have_weights and any(have_weights):
         schema = of_matrices
     try:

@@ -214,3 +214,33 @@ def test_reasons_name_the_region_and_what_is_odd():
     assert reason.facts.value in (0, 1)
     assert re.fullmatch(r"Insula: (an|no) edge Insula - \w+", reason.statement)
     assert re.fullmatch(r"so in 0 of \d+ other graphs with both", reason.usual)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_shift_counts_the_nodes_that_have_more_than_their_namesakes(directed):
+    known = scans(40, 7, directed)
+    detector = GraphKDEDetector(schema=WEIGHTED).fit(known)
+    graph = scans(1, 8, directed)[0]
+    for _, _, data in graph.edges(data=True):
+        data["weight"] *= 1.6
+    view = detector.model_.views[-1]
+    batch = detector.read([graph])
+    shifted = view.shifted(batch, -1)
+    expected = set()
+    for k, name in enumerate(batch.node_ids):
+        totals = [x.degree(name, weight="weight") for x in known]
+        if graph.degree(name, weight="weight") > np.quantile(totals, 0.95):
+            expected.add(k)
+    assert set(shifted.above.tolist()) == expected
+    assert not len(shifted.below)
+    first = batch.node_ids[shifted.above[0]]
+    assert shifted.total == pytest.approx(graph.degree(first, weight="weight"))
+    unusual = Property("namesakes", "", np.full(1, 3.0), np.zeros(1), own=-1)
+    reason = say_namesakes(view, batch, unusual, np.ones(2), batch.node_ids.tolist())
+    assert reason.text.startswith(f"{len(expected)} of 9 nodes have more weight in all than")
+    for i in (3, 11):  # the training graphs, without themselves
+        one = detector.training_graphs_[i]
+        alone = GraphKDEDetector(schema=WEIGHTED).fit(known[:i] + known[i + 1 :])
+        found = view.shifted(one, i)
+        others = alone.model_.views[-1].shifted(alone.read([known[i]]), -1)
+        assert set(found.above.tolist()) == set(others.above.tolist())

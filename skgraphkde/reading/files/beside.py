@@ -1,0 +1,161 @@
+"""Beside: what files say of graphs, and a schema does not name: rows of a table, and data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from skgraphkde._messages import listed
+from skgraphkde._utils import warn
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.schema import KINDS_OF, GraphSchema
+from skgraphkde.reading.cases import ROWS
+from skgraphkde.reading.files.common import AnyPath
+from skgraphkde.reading.files.tables import read_table, typed_columns
+
+# Data of graphs that people can be told: others are nested, or say little.
+TOLD = (str, int, bool)
+
+
+@dataclass(frozen=True)
+class GraphTable:
+    """A table with one row for each of the files of graphs.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+        CSV, gzipped or not, or Parquet.
+    column : str
+        The column of the names of the graphs: of their files, with or without folder and suffix.
+    """
+
+    path: AnyPath
+    column: str = "graph"
+
+    def read(self, schema: GraphSchema, options: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+        """The data of each graph, by its name in the table.
+
+        Parameters
+        ----------
+        schema : GraphSchema
+            As for :meth:`TableFiles.read`.
+        options : mapping of str
+
+        Raises
+        ------
+        ValueError
+            If the column is not there, or a graph has two rows.
+        """
+        cells = read_table(self.path, options)
+        if self.column not in cells:
+            raise ValueError(
+                f"{self.path} has no column {self.column!r} with the names of the graphs: it has "
+                f"{listed(list(map(repr, cells)))}; name it by --graph-column"
+            )
+        if isinstance(cells, dict):
+            names = cells.pop(self.column)
+            columns = typed_columns(self.path, cells, schema, "graph", options.get("decimal"))
+        else:
+            names = cells[self.column].astype(str).tolist()
+            columns = {x: cells[x].tolist() for x in cells.columns if x != self.column}
+        found: dict[str, dict[str, Any]] = {}
+        for row, name in enumerate(names):
+            if name in found:
+                raise ValueError(f"{self.path} has two rows of {name!r}: keep one of them")
+            found[name] = {column: values[row] for column, values in columns.items()}
+        return found
+
+
+class Beside:
+    """What files say of graphs beside what is read.
+
+    Parameters
+    ----------
+    table : GraphTable, default=None
+        Gives each graph the data of its row.
+
+    Attributes
+    ----------
+    rows : dict of str -> list
+        The rows of the table of which a graph is a case, by its name.
+    data : dict of str -> dict
+        Data of graphs as a whole, by their names.
+    """
+
+    def __init__(self, table: GraphTable | None = None) -> None:
+        self.table = table
+        self.rows: dict[str, list[Any]] = {}
+        self.data: dict[str, dict[str, Any]] = {}
+        self._rows_of_table: dict[str, dict[str, Any]] = {}
+        self._used: set[str] = set()
+
+    def open(self, schema: GraphSchema, options: Mapping[str, str]) -> None:
+        """Read the table, if there is one."""
+        if self.table is not None:
+            self._rows_of_table = self.table.read(schema, options)
+
+    def give(self, name: str, graph: nx.Graph) -> None:
+        """Give a graph the data of its row in the table."""
+        for key in _keys_of(name) if self._rows_of_table else ():
+            if key in self._rows_of_table:
+                graph.graph.update(self._rows_of_table[key])
+                self._used.add(key)
+                return
+
+    def take(self, name: str, graph: nx.Graph) -> None:
+        """Take the rows of a case out of a graph, and note its data."""
+        rows = graph.graph.pop(ROWS, None)
+        if rows is not None:
+            self.rows[name] = rows
+        self.data[name] = {key: x for key, x in graph.graph.items() if isinstance(x, TOLD)}
+
+    def close(self, names: Iterable[str]) -> None:
+        """Raise a ValueError if no row is that of a graph, and warn of rows that are of none."""
+        others = [key for key in self._rows_of_table if key not in self._used]
+        if others and not self._used:
+            first = next(iter(names), "")
+            raise ValueError(
+                f"no row of {self.table and self.table.path} is that of a graph: it has "
+                f"{listed(list(map(repr, others)), 3)}, and graphs are called {first!r}"
+            )
+        if others:
+            warn(
+                f"{len(others)} rows of {self.table and self.table.path} are those of no graph: "
+                f"{listed(others, 5)}"
+            )
+
+    def unread(self, batch: GraphBatch) -> list[dict[str, Any]]:
+        """For each graph of a batch, its data that are not read.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            With names.
+        """
+        read = {name for kind in KINDS_OF["graph"] for name in batch.schema.names(kind)}
+        found = []
+        for name in batch.names or ():
+            data = self.data.get(name, {})
+            found.append({key: value for key, value in data.items() if key not in read})
+        return found
+
+
+def _keys_of(name: str) -> list[str]:
+    """How a table may call a graph: as it is, without its folder, without suffixes, or its number.
+
+    Examples
+    --------
+    >>> _keys_of("scans/sub01.csv.gz"), _keys_of("all.sdf#CHEMBL25")
+    (['scans/sub01.csv.gz', 'sub01.csv.gz', 'sub01.csv', 'sub01'], ['all.sdf#CHEMBL25', 'CHEMBL25'])
+    """
+    found = [name]
+    if "#" in name:
+        return [*found, name.rpartition("#")[2]]
+    base = name.rpartition("/")[2]
+    while base and base not in found:
+        found.append(base)
+        base = base.rpartition(".")[0]
+    return found
