@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from numbers import Integral
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -90,12 +90,13 @@ class Namesakes(View):
 
     Where nodes have names that recur from graph to graph, as regions of brains, services and
     departments do, a node is compared with its namesakes. The weights of its links (1 if they have
-    none, and 0 where there is no link) to the other named nodes of the graph are a vector. The view
-    divides the squared distance to the mean of that vector, over the training graphs that have both
-    nodes, by the sum of its variances, each of which counts one more graph with a typical weight. A
-    node that more than half of the graphs have, a share q, is missed: this counts as q^2 over the
-    variance of being there, q (1 - q) + 1 / n. The score is minus the largest of these ratios, or
-    minus their mean over all names. Numbers of edges are compared as weights are.
+    none, and 0 where there is no link) to the other named nodes of the graph are compared with
+    those of the training graphs that have both nodes: the ratio of a node is the mean of the
+    squared deviations from the mean, each in units of the variance, which counts one more graph
+    with a typical weight. A node that more than half of the graphs have, a share q, is missed: this
+    counts as q^2 over the variance of being there, q (1 - q) + 1 / n. The score is minus the
+    largest of these ratios, or minus their mean over all names. Numbers of edges are compared as
+    weights are.
 
     Names are text. They are compared where the means by pairs of names explain at least half of the
     variance of links, and not if they only count the nodes, as n1, n2, ... do.
@@ -244,31 +245,29 @@ class Namesakes(View):
         return is_absent * (share > USUALLY_THERE) * ratio
 
     def _ratio_of_links(self, links: Links, j: int, own: bool) -> np.ndarray:
-        """Ratios of names that a graph has, by one number of their links.
-
-        A training graph is taken out of means and variances: with n graphs, the distance from the
-        mean of the others is n / (n - 1) times that from the mean m, and the sum of their squared
-        deviations is less by n / (n - 1) times the square of the own deviation from m.
-        """
-        means, variances, typical, _ = self._usual[j]
+        """Ratios of names that a graph has, by one number of their links."""
+        usual = self._usual[j]
         n = self._n_graphs
-        n_others = n - own
-        is_known = n_others >= 2
+        is_known = n - own >= 2
         np.fill_diagonal(is_known, False)
-        divisor = np.where(is_known, n_others, 1)
-        factors = np.where(is_known, n / divisor, 0.0) if own else 1.0 * is_known
-        expected = np.where(is_known, (n * variances + typical) / divisor, 0.0)
-        away, usual = np.zeros((2, *links.is_there.shape))
+        shape = len(links.is_there), len(self.names_)
+        away, n_others = np.zeros((2, *shape))
         for is_turned in (False, True)[: 1 + self.references_.directed]:
             side = links.turned() if is_turned else links
-            of_side = [x.T if is_turned else x for x in (means, factors, divisor, expected)]
-            mean, factor, others, variance = of_side
-            away += _squares(side, j, mean, factor**2)
-            usual += side.is_there @ variance.T
-            if own:
-                usual -= _squares(side, j, mean, factor / others)
-        rounding = np.finfo(float).eps * typical
-        return links.is_there * away / np.maximum(usual, max(rounding, np.finfo(float).tiny))
+            mean = usual.means.T if is_turned else usual.means
+            variance = usual.variances.T if is_turned else usual.variances
+            # First as if there were no links, and then what each one changes.
+            without = _deviation(0.0, mean, variance, n, usual.typical, own) * is_known
+            pair = side.source, side.target
+            values = _deviation(
+                side.numbers[j], mean[pair], variance[pair], n[pair], usual.typical, own
+            )
+            change = (values - without[pair]) * is_known[pair]
+            place = side.graph * shape[1] + side.source
+            away += side.is_there @ without.T
+            away += np.bincount(place, change, shape[0] * shape[1]).reshape(shape)
+            n_others += side.is_there @ is_known
+        return links.is_there * np.maximum(away, 0.0) / np.maximum(n_others, 1)
 
     # -- findings ----------------------------------------------------------------------------------
 
@@ -442,27 +441,28 @@ def _usual_of(links: Links, number: np.ndarray, n_graphs: np.ndarray) -> Usual:
     return Usual(means, variances, float(typical), float(explained))
 
 
-def _squares(links: Links, j: int, means: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    """Squared deviations of the links from each name, times factors, added up over the others.
+def _deviation(
+    number: Any, mean: np.ndarray, variance: np.ndarray, n: np.ndarray, typical: float, own: bool
+) -> np.ndarray:
+    """Squared deviation of a number of links from its mean, in units of its variance.
+
+    A training graph is taken out of mean and variance: with n graphs, the deviation from the mean
+    of the others is n / (n - 1) times that from the mean m of all, and the sum of their squares is
+    less by n / (n - 1) times the square of the own deviation from m.
 
     Parameters
     ----------
-    links : Links
-    j : int
-        Which number of the links.
-    means, factors : ndarray of shape (n_names, n_names)
-
-    Returns
-    -------
-    ndarray of shape (n_graphs, n_names)
-        0 for names that a graph has not.
+    number : float or ndarray
+    mean, variance, n : ndarray
+        Of pairs of names: over the training graphs that have both, and the number of these.
+    typical : float
+        Mean square of the number of a link, which one more graph is taken to have.
+    own : bool
+        Whether the graph is a training graph.
     """
-    number = links.numbers[j]
-    mean = means[links.source, links.target]
-    # First as if there were no links, and then what each one changes.
-    change = factors[links.source, links.target] * (number**2 - 2 * number * mean)
-    shape = links.is_there.shape
-    place = links.graph * shape[1] + links.source
-    found = links.is_there @ (factors * means**2).T
-    found += np.bincount(place, change, shape[0] * shape[1]).reshape(shape)
-    return links.is_there * np.maximum(found, 0.0)
+    n_others = np.maximum(n - own, 1)
+    factor = np.maximum(n, 1) / n_others
+    squared = (number - mean) ** 2
+    variance_of_others = np.maximum(n * variance - own * factor * squared, 0.0) / n_others
+    least = max(typical, np.finfo(float).tiny) / n_others
+    return factor**2 * squared / (variance_of_others + least)

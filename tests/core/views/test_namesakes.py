@@ -80,16 +80,16 @@ def slow_ratios(graphs, known, own, number):
                 if share > 0.5:
                     table[i, k] = share**2 / (share * (1 - share) + 1 / len(others))
                 continue
-            away = usual = 0.0
+            deviations = []
             for v in names:
                 both = [of for of_names, of in others if u in of_names and v in of_names]
                 if u == v or len(both) < 2:
                     continue
                 for pair in ((u, v), (v, u))[: 1 + graphs.directed]:
                     values = [of.get(pair, 0.0) for of in both]
-                    away += (links.get(pair, 0.0) - np.mean(values)) ** 2
-                    usual += np.var(values) + typical / len(both)
-            table[i, k] = away / usual if usual else 0.0
+                    away = (links.get(pair, 0.0) - np.mean(values)) ** 2
+                    deviations.append(away / (np.var(values) + typical / len(both)))
+            table[i, k] = np.mean(deviations) if deviations else 0.0
     return table
 
 
