@@ -223,7 +223,7 @@ def test_find_with_verdicts_replaces_only_pages(orders):
 
 @pytest.mark.parametrize(("out", "kept"), [("a.csv", "a.csv"), ("b.csv --save a.skg", "a.skg")])
 def test_the_second_of_two_commands_at_once_fails(here, monkeypatch, out, kept):
-    def judge(self):  # while the other command writes
+    def judge(*_):  # while the other command writes
         (here / kept).write_text("of another command")
         return []
 

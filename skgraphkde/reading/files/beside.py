@@ -152,9 +152,9 @@ def _keys_of(name: str) -> list[str]:
     (['scans/sub01.csv.gz', 'sub01.csv.gz', 'sub01.csv', 'sub01'], ['all.sdf#CHEMBL25', 'CHEMBL25'])
     """
     found = [name]
-    if "#" in name:
-        return [*found, name.rpartition("#")[2]]
     base = name.rpartition("/")[2]
+    if "#" in base:
+        return list(dict.fromkeys([name, base, base.rpartition("#")[2]]))
     while base and base not in found:
         found.append(base)
         base = base.rpartition(".")[0]

@@ -60,6 +60,9 @@ ENDS = (
     ("source", "target"),
     ("from", "to"),
     ("src", "dst"),
+    ("payer", "payee"),
+    ("sender", "receiver"),
+    ("caller", "callee"),
     ("# fromnodeid", "tonodeid"),  # of SNAP
     (":start_id", ":end_id"),
     ("_start", "_end"),
@@ -124,7 +127,7 @@ class TableFiles:
             *(x for x in tables.values() if isinstance(x, dict))
         )
         source, target = _ends_among(tables[self.edges], (self.source, self.target))
-        is_one_way = (source, target) != (self.source, self.target)
+        is_one_way = (source.lower(), target.lower()) in ENDS[1:]
 
         def frame(path: AnyPath | None, part: str, *ids: str) -> Any:
             """A table with cells that have types; ids are text."""
