@@ -72,7 +72,7 @@ class GraphKDEDetector(
     (sensitive to size), one under the unbiased MMD; the novelty of its neighborhoods; its
     similarity to the most similar training graph, and the number of neighborhoods by which it
     differs from the nearest ones; and its statistics as a whole. A seventh compares numbers, if
-    nodes, edges or graphs have any; and two compare nodes of the same name, if names recur. The
+    nodes, edges or graphs have any; and three compare nodes of the same name, if names recur. The
     score of each view becomes a p-value, and the log p-values are summed.
 
     Parameters
@@ -96,7 +96,7 @@ class GraphKDEDetector(
         of a name and a view, whose parameters a grid search reaches by that name. "auto" is
         ``[Density(MMD(gammas=(10.0,), estimator="biased")), Density(MMD(gammas=(1.0,),
         estimator="unbiased")), "novelty", "tanimoto", "neighbors", "statistics", "numbers",
-        Namesakes(of="node"), Namesakes(of="graph")]``,
+        Namesakes(of="node"), Namesakes(of="link"), Namesakes(of="graph")]``,
         without the views that do not apply to the training graphs.
     max_references : int, "auto" or None, default="auto"
         Largest number of training graphs with which graphs are compared one by one, which is what
@@ -298,7 +298,7 @@ class GraphKDEDetector(
                 Density(MMD(gammas=(10.0,), estimator="biased")),
                 Density(MMD(gammas=(1.0,), estimator="unbiased")),
                 *(Novelty(), Tanimoto(), Neighbors(), Statistics(), Numbers()),
-                *(Namesakes(of="node"), Namesakes(of="graph")),
+                *(Namesakes(of="node"), Namesakes(of="link"), Namesakes(of="graph")),
             ]
         given = self.views if isinstance(self.views, list | tuple) else [self.views]
         views = []

@@ -76,6 +76,8 @@ def node_words(
     if graph.labels is None:
         return called
     value = graph.values_by_category("node")[vocabulary.named][graph.labels[node]]
+    if names is not None and (value is None or isinstance(value, bool)):  # says little of it
+        return called
     return (
         called
         if str(value) == called

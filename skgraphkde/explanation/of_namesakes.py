@@ -13,6 +13,8 @@ from skgraphkde.core.views.base import Facts, Property, Reason
 from skgraphkde.core.views.categories import LISTED
 from skgraphkde.core.views.namesakes import Namesakes, Odd
 
+# More links of a node than so many are told by their sum.
+FEW = 2
 # A shift is told if it is one of such a share of the named nodes.
 MANY = 0.25
 
@@ -47,14 +49,21 @@ def say_namesakes(
     if view.of == "graph":
         return _say_shift(view, graph, unusual, known, node_names)
     odd = view.oddest(graph, unusual.own)
+    if view.of == "link":
+        link = view.oddest_link(graph, unusual.own)
+        # One of many odd links of a node says less than the node.
+        if odd.n_odd <= FEW or odd.node not in (link.node, link.neighbor):
+            odd = link
     if odd.node < 0:
         return _missed(view, odd, unusual, graph)
     name = str(odd.node if node_names is None else node_names[odd.node])
     number = _number_of_links(graph, odd.number)
     low, high = usual_range(odd.known)
-    if not low <= odd.total <= high:
+    if odd.n_odd > FEW and not low <= odd.total <= high:
         own, usual = usually(odd.total, odd.known)
-        what = f"{own} {words.edges}" if number == "" else f"{number} {own} in all"
+        what = f"{number} {own} in all"
+        if number == "":
+            what = words.counted(int(odd.total), "edge")
         if graph.directed:
             what += f" {'into' if odd.is_turned else 'out of'} it"
         facts = Facts.of("node", odd.total, odd.known)
@@ -81,10 +90,13 @@ def _say_shift(
     first = int(nodes[0])
     name = str(first if node_names is None else node_names[first])
     what = _number_of_links(graph, shifted.number) or words.edges
+    how = "more" if is_more else "less"
+    if what == words.edges and not is_more:
+        how = "fewer"
     own, usual = usually(shifted.total, shifted.known)
     of_all = f"{len(nodes)} of {words.counted(shifted.n_names, 'node')}"
-    how = f"{'more' if is_more else 'less'} {what} in all than nearly all of the same names"
-    text = f"{of_all} have {how}, such as {name}: {own}"
+    than = "in all than nearly all of the same names"
+    text = f"{of_all} have {how} {what} {than}, such as {name}: {own}"
     facts = Facts.of("graph", float(unusual.values[0]), known)
     where = tuple(nodes[:LISTED].tolist())
     return Reason(view.name, text, usual, where, (), ("namesakes",), (), facts)
@@ -110,20 +122,22 @@ def _say_link(
     ends = (odd.neighbor, odd.node) if odd.is_turned else (odd.node, odd.neighbor)
     first, second = (other, name) if odd.is_turned else (name, other)
     pair = f"{first} -> {second}" if graph.directed else f"{first} - {second}"
-    edges = (ends,) if odd.value else ()
+    edges = (ends,) if odd.has_link else ()
     facts = Facts.of("edge", odd.value, odd.known_values)
-    if number:
+    if number and not odd.has_link:
         own, usual = usually(odd.value, odd.known_values)
-        text = f"{name}: {number} of {words.edge} {pair} {own}"
+        text = f"no {words.edge} {pair}"
+        usual = f"{number} {usual} where both {words.nodes} are"
+    elif number:
+        own, usual = usually(odd.value, odd.known_values)
+        text = f"{number} of {words.edge} {pair}: {own}"
     else:
         n_linked = int(np.count_nonzero(odd.known_values))
         article = "an" if words.edge[0] in "aeiou" else "a"
-        text = f"{name}: {article if odd.value else 'no'} {words.edge} {pair}"
-        usual = f"so in {n_linked} of {len(odd.known_values)} other {words.graphs} with both"
-        if not odd.value:
-            n_without = len(odd.known_values) - n_linked
-            usual = f"so in {n_without} of {len(odd.known_values)} other {words.graphs} with both"
-    about = (("namesakes", name),)
+        text = f"{article if odd.has_link else 'no'} {words.edge} {pair}"
+        n_known = len(odd.known_values)
+        usual = f"{n_linked or 'none'} of {n_known} other {words.graphs} with both have one"
+    about = ("namesakes", name), ("namesakes", other)
     return Reason(name, text, usual, (odd.node, odd.neighbor), edges, about, (), facts)
 
 

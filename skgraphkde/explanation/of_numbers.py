@@ -15,6 +15,7 @@ from skgraphkde.core.views.base import Property, Reason
 from skgraphkde.core.views.categories import places
 from skgraphkde.core.views.numbers import Numbers, OddRow, Rows
 from skgraphkde.explanation.naming import edge_words, node_words
+from skgraphkde.explanation.wording import LONGEST
 
 # A number is that of another beside it, as far as ranges are written, if they differ by less.
 ALIKE = 1e-3
@@ -89,7 +90,11 @@ def _out_of_range(view: Numbers, graph: GraphBatch, odd: OddRow, where: str, own
     if len(odd.elements) > 1:
         where += f", and {len(odd.elements) - 1} more out of range"
     if len(told) == 1:
-        return _said(odd, names, f"{said[0][0]} {where}", said[0][1])
+        text = f"{said[0][0]} {where}"
+        range_ = said[0][1]
+        if len(text) + len(range_) > LONGEST:  # the end of an edge says more than its kind
+            range_ = range_.removesuffix(kind)
+        return _said(odd, names, text, range_)
     both = (f"{number} ({range_})" for number, range_ in said)
     of_kind = f"like it: {kind[2:-1]}" if kind and not odd.is_missing[told].all() else ""
     return _said(odd, names, f"{', '.join(both)} {where}", of_kind)

@@ -79,6 +79,8 @@ DERIVED = 1.0
 FOLLOWS = 0.5
 # What is missing counts as often as what was never seen, and comes before it, if equally strong.
 MISSING = 4.5
+# What is said of a node by its name says more than what is missing, or new, by its categories.
+NAMED = 4.6
 # A shape that people know says at once what many numbers say.
 SHAPE = 5.0
 WEIGHTS = {
@@ -86,7 +88,7 @@ WEIGHTS = {
     "missing": MISSING,
     "new": UNSEEN,
     "extreme": CONCRETE,
-    "namesakes": CONCRETE,
+    "namesakes": NAMED,
     "rare": CONCRETE,
     "confirmed": CONCRETE,
     "neighborhoods": FOLLOWS,  # from any other reason

@@ -275,7 +275,10 @@ def groups_of(
     for group in found:
         members = np.flatnonzero(np.isin(index, group.members))
         shared = say_group(detector.model_, group)
-        shared = " and ".join([*say_data_of_group(members, data, noun), shared])
+        of_data = say_data_of_group(members, data, noun)
+        if not any(x.startswith(f"{shared} (") for x in of_data):  # which says the same, and more
+            of_data.append(shared)
+        shared = " and ".join(of_data)
         groups.append(GroupInWords(members, group.share, shared, group.is_only))
     return groups
 

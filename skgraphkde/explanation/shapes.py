@@ -187,7 +187,10 @@ def say_shape(
         text += f": {share} of all"
     elif usual_range(sizes)[1] == 0:
         n_with = int((sizes > 0).sum())
-        usual = f"{n_with} of {len(sizes)} others have one" if n_with else "no other has one"
+        usual = "no other has one"
+        if n_with:
+            of_most = words.counted(int(sizes.max()), "node")
+            usual = f"{n_with} of {len(sizes)} others have one, of at most {of_most}"
     marked = tuple((u, v) for u, v in dict.fromkeys(map(tuple, ends[arcs].tolist())))
     return Reason(
         name,

@@ -198,8 +198,9 @@ class Page:
         n_edges = batch.n_edges_per_graph.tolist()
         data = data_of(batch)
         if unread:
+            more = dict.fromkeys(name for of in unread for name in of)  # the same of all rows
             both = zip(data, unread, strict=True)
-            data = [of | {name: str(x) for name, x in more.items()} for of, more in both]
+            data = [of | {name: str(x.get(name, "")) for name in more} for of, x in both]
         if origins:
             data = [
                 {"rows": origins.get(str(x), ""), **of} for x, of in zip(names, data, strict=True)

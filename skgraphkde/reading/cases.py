@@ -126,7 +126,10 @@ class CaseRule:
             raise ValueError(
                 f"no case has {self.least} edges: ask for fewer (--least in the shell)"
             )
-        _warn_of_split(self, counts, len(edges))
+        of_window = np.bincount(windows)
+        window_of = np.zeros(len(names), dtype=np.int64)
+        window_of[case] = windows[row]
+        _warn_of_split(self, counts, counts / of_window[window_of], len(edges))
         is_large = counts[case] >= self.least
         row = row[is_large]
         case = case[is_large]
@@ -416,7 +419,7 @@ def _nodes_of(edges: pd.DataFrame, nodes: pd.DataFrame, columns: dict[str, str])
     return there.merge(nodes.astype({node: object}), on=node, how="left")
 
 
-def _warn_of_split(rule: CaseRule, counts: np.ndarray, n_rows: int) -> None:
+def _warn_of_split(rule: CaseRule, counts: np.ndarray, shares: np.ndarray, n_rows: int) -> None:
     """Warn of what makes cases hard to compare.
 
     Parameters
@@ -424,6 +427,8 @@ def _warn_of_split(rule: CaseRule, counts: np.ndarray, n_rows: int) -> None:
     rule : CaseRule
     counts : ndarray of int
         Rows of each case.
+    shares : ndarray of shape (n_cases,)
+        The same as a share of the rows of its window.
     n_rows : int
         Of the table.
     """
@@ -438,7 +443,14 @@ def _warn_of_split(rule: CaseRule, counts: np.ndarray, n_rows: int) -> None:
             f"{n_alone} of {n} cases are one row each, of which little can be odd: take a longer "
             "window, egos of more hops, or leave out small ones (least=2, --least 2)"
         )
-    if n > 1 and rule.by != "egos" and kept.max() > TOGETHER * n_rows:
+    n_together = int(counts[shares > TOGETHER].sum())
+    if rule.by == "components" and rule.window is not None and n_together > TOGETHER * n_rows:
+        n_large = int((shares > TOGETHER).sum())
+        warn(
+            f"{n_large} of {n} cases have {n_together} of {n_rows} rows: in most windows, nearly "
+            "all hangs together, which hides what is odd in it: take a shorter window, or egos"
+        )
+    elif n > 1 and rule.by != "egos" and kept.max() > TOGETHER * n_rows:
         warn(
             f"one of {n} cases has {kept.max()} of {n_rows} rows, and hides what is odd in it: "
             "take a shorter window, or egos"

@@ -12,24 +12,29 @@ import numpy as np
 import pandas as pd
 
 from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.problems import called
 
 # A name recurs if so many graphs have it, and such a share of them.
 FEWEST_GRAPHS = 5
 RECURRING = 0.1
 # Names are compared if such a share of the nodes has one that recurs.
 MOST_NODES = 0.5
+# Names are everywhere if graphs have such a share of them on average.
+EVERYWHERE = 0.9
 # Nor are names that end in a number, and are otherwise so seldom different: n1, n2, n3.
 PREFIXES = 0.1
 #: The key of an id that is no text.
 NO_NAME = np.uint64(0)
 
 
-def with_name_keys(graphs: GraphBatch) -> GraphBatch:
+def with_name_keys(graphs: GraphBatch, *, must_have_all: bool = True) -> GraphBatch:
     """A copy whose nodes have keys: hashes of their ids, 0 for ids that are no text.
 
     Parameters
     ----------
     graphs : GraphBatch
+    must_have_all : bool, default=True
+        Whether each graph must have such ids.
 
     Returns
     -------
@@ -38,16 +43,18 @@ def with_name_keys(graphs: GraphBatch) -> GraphBatch:
     Raises
     ------
     ValueError
-        If no node has an id that is text.
+        If no node of a graph has an id that is text.
     """
     ids = graphs.node_ids
     is_name = np.zeros(graphs.n_nodes, dtype=bool)
     if ids is not None:
         is_name = np.fromiter((isinstance(x, str) for x in ids), bool, len(ids))
-    if not is_name.any():
+    n_named = np.bincount(graphs.graph_of_node, is_name, len(graphs))
+    if must_have_all and not n_named.all():
+        nameless = int(n_named.argmin())
         raise ValueError(
-            "fit compared nodes with those of the same name, and the nodes of these graphs have no "
-            "names: give them the ids that they had there"
+            f"fit compared nodes with those of the same name, and no node of "
+            f"{called(graphs.name(nameless))} has one: give them the ids that they had there"
         )
     keys = np.full(graphs.n_nodes, NO_NAME)
     # Half characters, as from a file that is not UTF-8, cannot be hashed as text.
@@ -85,7 +92,7 @@ def may_compare_names(graphs: GraphBatch) -> bool:
     recurs = np.isin(graphs.name_keys, names)
     if recurs.mean() < MOST_NODES:
         return False
-    is_everywhere = recurs.sum() == len(names) * len(graphs)
+    is_everywhere = recurs.sum() >= EVERYWHERE * len(names) * len(graphs)
     return bool(is_everywhere or not _only_count(set(graphs.node_ids[recurs])))
 
 

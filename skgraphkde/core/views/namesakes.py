@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from skgraphkde._utils import blocks
 from skgraphkde._words import USUAL
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.names import may_compare_names, recurring_names, with_name_keys
@@ -16,6 +17,9 @@ from skgraphkde.core.views.base import Context, Property, View
 
 # Names tell how nodes are linked if they explain such a share of the variance of their links.
 EXPLAINED = 0.5
+# Numbers of links are cut to so many times the size of the 95th of a hundred.
+FAR_OUT = 3.0
+MOST_USUAL = 0.95
 # A node is missed where more than such a share of the graphs has one of its name.
 USUALLY_THERE = 0.5
 
@@ -56,7 +60,12 @@ class Usual(NamedTuple):
     means: np.ndarray  # (n_names, n_names), where both nodes are there; 0 where no link is
     variances: np.ndarray  # (n_names, n_names)
     typical: float  # the mean square of the number of a link
+    limit: float  # larger numbers are cut to this one
     explained: float  # the share of the variance that the names explain
+
+    def cut(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers, of which larger ones than the limit are cut to it."""
+        return np.clip(numbers, -self.limit, self.limit)
 
 
 class Odd(NamedTuple):
@@ -66,12 +75,14 @@ class Odd(NamedTuple):
     node: int  # in its graph; -1 if the graph has none of this name
     number: int  # which number of its links is unusual: 0 is their weight, or that they are there
     n_known: int  # training graphs with a node of this name
-    total: float  # of the number over its links, in one direction
-    known: np.ndarray  # (n_known,), the same of its namesakes
-    neighbor: int  # the node to which its link is most unusual
-    is_turned: bool  # True if that link comes from the neighbor
-    value: float  # of the number of that link, 0 if there is none
-    known_values: np.ndarray  # (n_both,), where both nodes are there
+    n_odd: int = 1  # its links that are at least half as odd as the oddest
+    total: float = 0.0  # of the number over its links, in one direction
+    known: np.ndarray = np.empty(0)  # (n_known,), the same of its namesakes
+    neighbor: int = -1  # the node to which its link is most unusual
+    is_turned: bool = False  # True if that link comes from the neighbor
+    has_link: bool = False  # whether it is there
+    value: float = 0.0  # of its number
+    known_values: np.ndarray = np.empty(0)  # (n_both,), where both nodes are there; 0 for no link
 
 
 class Shifted(NamedTuple):
@@ -95,16 +106,17 @@ class Namesakes(View):
     squared deviations from the mean, each in units of the variance, which counts one more graph
     with a typical weight. A node that more than half of the graphs have, a share q, is missed: this
     counts as q^2 over the variance of being there, q (1 - q) + 1 / n. The score is minus the
-    largest of these ratios, or minus their mean over all names. Numbers of edges are compared as
-    weights are.
+    largest of these ratios, minus the largest deviation of one link, or minus the mean of the
+    ratios over all names. Numbers of edges are compared as weights are.
 
     Names are text. They are compared where the means by pairs of names explain at least half of the
     variance of links, and not if they only count the nodes, as n1, n2, ... do.
 
     Parameters
     ----------
-    of : {"node", "graph"}, default="node"
-        What is odd: one node, with the largest ratio, or the graph, with a large mean.
+    of : {"node", "link", "graph"}, default="node"
+        What is odd: one node, with the largest ratio; one link, or a link that is not there; or the
+        graph, with a large mean of the ratios.
     n_names : int, default=1000
         Largest number of names, of which the most frequent ones are compared.
 
@@ -132,7 +144,7 @@ class Namesakes(View):
     uses_all_graphs = True
     graph_data = ()
     _parameter_constraints: dict = {
-        "of": [StrOptions({"node", "graph"})],
+        "of": [StrOptions({"node", "link", "graph"})],
         "n_names": [at_least(2, Integral)],
     }
 
@@ -184,7 +196,9 @@ class Namesakes(View):
         return self
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
-        """Minus the largest ratio of a name, or the mean ratio, see :meth:`View.scores`."""
+        """Minus the largest ratio of a name or link, or the mean, see :meth:`View.scores`."""
+        if self.of == "link":
+            return -self._deviations_of_links(graphs, own >= 0)[0]
         ratios, _ = self._ratios(graphs, own >= 0)
         return -ratios.mean(axis=1) if self.of == "graph" else -ratios.max(axis=1)
 
@@ -230,6 +244,61 @@ class Namesakes(View):
             numbers[rows] = which
         return ratios, numbers
 
+    def _deviations_of_links(
+        self, graphs: GraphBatch, is_own: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Largest deviation of a link of each graph, and where it is.
+
+        Parameters
+        ----------
+        graphs, is_own
+            As for :meth:`_ratios`.
+
+        Returns
+        -------
+        largest : ndarray of shape (n_graphs,)
+        where : ndarray of shape (n_graphs, 3), int
+            The number of links, and the places of the names at both ends.
+        """
+        n_names = len(self.names_)
+        largest = np.zeros(len(graphs))
+        where = np.zeros((len(graphs), 3), dtype=np.int64)
+        for own in (False, True):
+            rows = np.flatnonzero(is_own == own)
+            for block in blocks(np.full(len(rows), 8.0 * n_names**2)) if len(rows) else ():
+                here = rows[block]
+                links = _links_of(graphs[here], self.names_)
+                for j in self._compared:
+                    table = self._table_of_links(links, j, own).reshape(len(here), -1)
+                    place = table.argmax(axis=1)
+                    found = table[np.arange(len(here)), place]
+                    is_larger = found > largest[here]
+                    ends = np.column_stack(np.divmod(place, n_names))
+                    where[here[is_larger]] = np.insert(ends[is_larger], 0, j, axis=1)
+                    largest[here] = np.maximum(largest[here], found)
+        return largest, where
+
+    def _table_of_links(self, links: Links, j: int, own: bool) -> np.ndarray:
+        """Deviation of each pair of names that a graph has, (n_graphs, n_names, n_names)."""
+        usual = self._usual[j]
+        n = self._n_graphs
+        is_known = n - own >= 2
+        np.fill_diagonal(is_known, False)
+        without = _deviation(0.0, usual.means, usual.variances, n, usual.typical, own) * is_known
+        has_both = links.is_there[:, :, np.newaxis] * links.is_there[:, np.newaxis]
+        table = has_both * without
+        pair = links.source, links.target
+        values = _deviation(
+            usual.cut(links.numbers[j]),
+            usual.means[pair],
+            usual.variances[pair],
+            n[pair],
+            usual.typical,
+            own,
+        )
+        table[links.graph, *pair] = values * is_known[pair]
+        return table
+
     @property
     def _compared(self) -> list[int]:
         """The numbers of links that names explain; the first one if they explain none."""
@@ -259,9 +328,8 @@ class Namesakes(View):
             # First as if there were no links, and then what each one changes.
             without = _deviation(0.0, mean, variance, n, usual.typical, own) * is_known
             pair = side.source, side.target
-            values = _deviation(
-                side.numbers[j], mean[pair], variance[pair], n[pair], usual.typical, own
-            )
+            numbers = usual.cut(side.numbers[j])
+            values = _deviation(numbers, mean[pair], variance[pair], n[pair], usual.typical, own)
             change = (values - without[pair]) * is_known[pair]
             place = side.graph * shape[1] + side.source
             away += side.is_there @ without.T
@@ -296,8 +364,7 @@ class Namesakes(View):
         node = self._node_of(graph, name)
         key = self.names_[name]
         if node < 0:
-            nothing = np.zeros(0)
-            return Odd(key, node, j, int(is_known.sum()), 0.0, nothing, -1, False, 0.0, nothing)
+            return Odd(key, node, j, int(is_known.sum()))
         links = _links_of(graph, self.names_)
         found = []
         for is_turned in (False, True)[: 1 + self.references_.directed]:
@@ -312,11 +379,44 @@ class Namesakes(View):
             away = (row - means) ** 2 / (squares / n_both) * side.is_there[0]
             away[name] = 0.0
             other = int(away.argmax())
-            known_values = rows[has_both[:, other], other]
-            neighbor = self._node_of(graph, other), is_turned, float(row[other]), known_values
-            found.append((float(away[other]), row.sum(), rows.sum(axis=1), neighbor))
-        _, total, totals, neighbor = max(found, key=lambda x: x[0])
-        return Odd(key, node, j, len(totals), float(total), totals, *neighbor)
+            of_link = {
+                "neighbor": self._node_of(graph, other),
+                "is_turned": is_turned,
+                "has_link": bool(((side.source == name) & (side.target == other)).any()),
+                "value": float(row[other]),
+                "known_values": rows[has_both[:, other], other],
+            }
+            found.append((away, float(row.sum()), rows.sum(axis=1), of_link))
+        away, total, totals, of_link = max(found, key=lambda x: float(x[0].max()))
+        every = np.concatenate([x[0] for x in found])
+        n_odd = int((2 * every >= away.max()).sum())
+        return Odd(key, node, j, len(totals), n_odd, total, totals, **of_link)
+
+    def oddest_link(self, graph: GraphBatch, own: int) -> Odd:
+        """The pair of named nodes whose link, or its lack, is least like those of namesakes.
+
+        Parameters
+        ----------
+        graph, own
+            As for :meth:`oddest`.
+        """
+        _, [[j, source, target]] = self._deviations_of_links(graph, np.array([own >= 0]))
+        links = _links_of(graph, self.names_)
+        known = self._links
+        has_both = known.is_there[:, source] * known.is_there[:, target] > 0
+        if own >= 0:
+            has_both[own] = False
+        values = known.row(j, source)[has_both, target]
+        return Odd(
+            self.names_[source],
+            self._node_of(graph, int(source)),
+            int(j),
+            len(values),
+            neighbor=self._node_of(graph, int(target)),
+            has_link=bool(((links.source == source) & (links.target == target)).any()),
+            value=float(links.row(j, source)[0, target]),
+            known_values=values,
+        )
 
     def shifted(self, graph: GraphBatch, own: int) -> Shifted:
         """How many named nodes of a graph have more, or less, in all than nearly all namesakes.
@@ -384,13 +484,23 @@ def compare_names(graphs: GraphBatch) -> GraphBatch:
     """
     if graphs.node_ids is None or not any(isinstance(x, str) for x in graphs.node_ids):
         return graphs
-    named = with_name_keys(graphs)
+    named = with_name_keys(graphs, must_have_all=False)
     if not may_compare_names(named):
         return graphs
     links = _links_of(named, recurring_names(named))
     n_graphs = links.is_there.T @ links.is_there
     explained = (_usual_of(links, x, n_graphs).explained for x in links.numbers)
     return named if max(explained) >= EXPLAINED else graphs
+
+
+def explain_numbers(graphs: GraphBatch) -> bool:
+    """True if the names of nodes explain all numbers of edges: namesakes compare these."""
+    if graphs.name_keys is None or graphs.edge_attributes is None:
+        return False
+    links = _links_of(graphs, recurring_names(graphs))
+    n_graphs = links.is_there.T @ links.is_there
+    explained = (_usual_of(links, x, n_graphs).explained for x in links.numbers[1:])
+    return min(explained) >= EXPLAINED
 
 
 def _places_of(graphs: GraphBatch, names: np.ndarray) -> np.ndarray:
@@ -419,30 +529,53 @@ def _links_of(graphs: GraphBatch, names: np.ndarray) -> Links:
 
 def _usual_of(links: Links, number: np.ndarray, n_graphs: np.ndarray) -> Usual:
     """Mean and variance of a number between each pair of names, and what the pair explains."""
-    n_names = len(n_graphs)
-    pair = links.source * n_names + links.target
-    shape = n_names, n_names
+    limit = 0.0
+    if len(number):
+        limit = float(np.quantile(np.abs(number), MOST_USUAL))
+    # One absurd number would hide that names explain all others.
+    explained = _explained(links, np.clip(number, -limit, limit), n_graphs)
+    limit *= FAR_OUT
+    number = np.clip(number, -limit, limit)
+    means, variances = _moments(links, number, n_graphs)
+    typical = float(np.mean(number**2)) if len(number) else 0.0
+    return Usual(means, variances, typical, limit, explained)
+
+
+def _moments(
+    links: Links, number: np.ndarray, n_graphs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of a number between each pair of names, where both are there."""
+    shape = n_graphs.shape
+    pair = links.source * shape[1] + links.target
     divisor = np.maximum(n_graphs, 1)
-    sums = np.bincount(pair, number, n_names**2).reshape(shape)
-    squares = np.bincount(pair, number**2, n_names**2).reshape(shape)
-    means = sums / divisor
+    means = np.bincount(pair, number, n_graphs.size).reshape(shape) / divisor
     # Around the means, as a difference of large squares would be rounded.
-    away = np.bincount(pair, (number - means.ravel()[pair]) ** 2, n_names**2).reshape(shape)
-    n_links = np.bincount(pair, minlength=n_names**2).reshape(shape)
-    variances = (away + (n_graphs - n_links) * means**2) / divisor
-    off_diagonal = ~np.eye(n_names, dtype=bool)
-    n_pairs = n_graphs[off_diagonal].sum()
-    mean = sums.sum() / max(n_pairs, 1)
-    total = squares.sum() / max(n_pairs, 1) - mean**2
-    within = (n_graphs * variances)[off_diagonal].sum() / max(n_pairs, 1)
-    rounding = np.finfo(float).eps * squares.sum()
-    explained = 1 - within / total if total > rounding else 0.0
-    typical = squares.sum() / max(n_links.sum(), 1)
-    return Usual(means, variances, float(typical), float(explained))
+    away = np.bincount(pair, (number - means.ravel()[pair]) ** 2, n_graphs.size).reshape(shape)
+    n_links = np.bincount(pair, minlength=n_graphs.size).reshape(shape)
+    return means, (away + (n_graphs - n_links) * means**2) / divisor
+
+
+def _explained(links: Links, number: np.ndarray, n_graphs: np.ndarray) -> float:
+    """The share of the variance of a number that the pairs of names explain; 0 if it is constant.
+
+    A pair of nodes without a link has the number 0.
+    """
+    _, variances = _moments(links, number, n_graphs)
+    n_of_pair = n_graphs * ~np.eye(len(n_graphs), dtype=bool)
+    n_pairs = max(n_of_pair.sum(), 1)
+    total = (number**2).sum() / n_pairs - (number.sum() / n_pairs) ** 2
+    within = (n_of_pair * variances).sum() / n_pairs
+    is_constant = total <= np.finfo(float).eps * (number**2).sum()
+    return 0.0 if is_constant else float(1 - within / total)
 
 
 def _deviation(
-    number: Any, mean: np.ndarray, variance: np.ndarray, n: np.ndarray, typical: float, own: bool
+    number: Any,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    n: np.ndarray,
+    typical: float,
+    own: bool,
 ) -> np.ndarray:
     """Squared deviation of a number of links from its mean, in units of its variance.
 

@@ -21,6 +21,7 @@ from skgraphkde.core.graphs.refinement import hash_points
 from skgraphkde.core.specification import at_least
 from skgraphkde.core.views.base import Context, Facts, Property, View
 from skgraphkde.core.views.categories import Vocabulary, means
+from skgraphkde.core.views.namesakes import explain_numbers
 from skgraphkde.core.views.rows import Whitening, check_size, folds, winsorized
 
 # A tree looks at all of the points if they have more columns, which a matrix product does faster.
@@ -93,7 +94,8 @@ class Numbers(View):
     distance of its shares of missing numbers from their means counts, too, as is beyond 2.5
     standard deviations. The view finds an impossible value, a value between those that occur, and
     two usual values that contradict each other. Numbers that look like coordinates do not count
-    unless a schema names them.
+    unless a schema names them, nor numbers of edges that the names of their ends explain, which
+    :class:`Namesakes` compares.
 
     Parameters
     ----------
@@ -132,7 +134,7 @@ class Numbers(View):
 
     def applies_to(self, graphs: GraphBatch) -> bool:
         """True if nodes, edges or graphs have numbers that are not coordinates."""
-        has_others = graphs.edge_attributes is not None or graphs.graph_attributes is not None
+        has_others = _are_of_edges(graphs) or graphs.graph_attributes is not None
         has_numbers = graphs.attributes is not None and not graphs.once(is_spatial).all()
         return has_others or has_numbers
 
@@ -163,7 +165,7 @@ class Numbers(View):
         self.vocabulary_ = references.once(Vocabulary.of, references.labels is not None)
         self.columns_ = columns_without_places(references)
         self.may_lack_ = references.schema.missing != "error"
-        self.of_edges_ = references.edge_attributes is not None
+        self.of_edges_ = _are_of_edges(references)
         self.of_graphs_ = references.graph_attributes is not None
         self.references_ = references
         tables = self._rows(references)
@@ -336,6 +338,11 @@ class Numbers(View):
             has_kind=code > 0,
             has_kinds=len(points.kinds) > 0,
         )
+
+
+def _are_of_edges(graphs: GraphBatch) -> bool:
+    """True if edges have numbers, unless these are compared by the names of their ends."""
+    return graphs.edge_attributes is not None and not graphs.once(explain_numbers)
 
 
 def _farthest(rows: Rows, chosen: np.ndarray, known: NumberPoints) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +90,9 @@ class Beside:
         self.rows: dict[str, list[Any]] = {}
         self.data: dict[str, dict[str, Any]] = {}
         self._rows_of_table: dict[str, dict[str, Any]] = {}
-        self._used: set[str] = set()
+        self._user_of: dict[str, str] = {}  # the graph of each row
+        self._names: list[str] = []
+        self._replaced: set[str] = set()
 
     def open(self, schema: GraphSchema, options: Mapping[str, str]) -> None:
         """Read the table, if there is one."""
@@ -98,34 +100,65 @@ class Beside:
             self._rows_of_table = self.table.read(schema, options)
 
     def give(self, name: str, graph: nx.Graph) -> None:
-        """Give a graph the data of its row in the table."""
-        for key in _keys_of(name) if self._rows_of_table else ():
-            if key in self._rows_of_table:
-                graph.graph.update(self._rows_of_table[key])
-                self._used.add(key)
-                return
+        """Give a graph the data of its row in the table.
+
+        Raises
+        ------
+        ValueError
+            If a graph has two rows, or two graphs have one.
+        """
+        if self.table is None:
+            return
+        self._names.append(name)
+        keys = [key for key in _keys_of(name) if key in self._rows_of_table]
+        if not keys:
+            return
+        if len(keys) > 1:
+            both = listed(list(map(repr, keys)))
+            raise ValueError(f"{self.table.path} has two rows of {name!r}: {both}; keep one")
+        [key] = keys
+        if key in self._user_of:
+            raise ValueError(
+                f"the row {key!r} of {self.table.path} is that of {self._user_of[key]!r}, and of "
+                f"{name!r}: call them so in the table"
+            )
+        self._user_of[key] = name
+        row = self._rows_of_table[key]
+        self._replaced |= {x for x in row if x in graph.graph and graph.graph[x] != row[x]}
+        graph.graph.update(row)
 
     def take(self, name: str, graph: nx.Graph) -> None:
         """Take the rows of a case out of a graph, and note its data."""
         rows = graph.graph.pop(ROWS, None)
         if rows is not None:
             self.rows[name] = rows
-        self.data[name] = {key: x for key, x in graph.graph.items() if isinstance(x, TOLD)}
+        told = {}
+        for key, value in graph.graph.items():
+            is_whole = isinstance(value, float) and value.is_integer()  # as beside missing ones
+            if key != "name" and (is_whole or isinstance(value, TOLD)):
+                told[key] = int(value) if is_whole else value
+        self.data[name] = told
 
-    def close(self, names: Iterable[str]) -> None:
-        """Raise a ValueError if no row is that of a graph, and warn of rows that are of none."""
-        others = [key for key in self._rows_of_table if key not in self._used]
-        if others and not self._used:
-            first = next(iter(names), "")
+    def close(self) -> None:
+        """Raise a ValueError if no row is that of a graph, and warn of what fits nothing."""
+        if self.table is None:
+            return
+        path = self.table.path
+        others = [key for key in self._rows_of_table if key not in self._user_of]
+        if others and not self._user_of:
+            rows = listed(list(map(repr, others)), 3)
+            names = listed(list(map(repr, self._names)), 2)
             raise ValueError(
-                f"no row of {self.table and self.table.path} is that of a graph: it has "
-                f"{listed(list(map(repr, others)), 3)}, and graphs are called {first!r}"
+                f"no row of {path} is that of a graph: it has {rows}, and graphs are called {names}"
             )
+        n_lacking = len(self._names) - len(self._user_of)
+        if n_lacking:
+            warn(f"{n_lacking} of {len(self._names)} graphs have no row in {path}")
         if others:
-            warn(
-                f"{len(others)} rows of {self.table and self.table.path} are those of no graph: "
-                f"{listed(others, 5)}"
-            )
+            warn(f"{len(others)} rows of {path} are those of no graph: {listed(others, 5)}")
+        if self._replaced:
+            names = listed(sorted(map(repr, self._replaced)))
+            warn(f"{path} replaces {names}, which files have, too, and say otherwise")
 
     def unread(self, batch: GraphBatch) -> list[dict[str, Any]]:
         """For each graph of a batch, its data that are not read.
@@ -148,14 +181,17 @@ def _keys_of(name: str) -> list[str]:
 
     Examples
     --------
-    >>> _keys_of("scans/sub01.csv.gz"), _keys_of("all.sdf#CHEMBL25")
-    (['scans/sub01.csv.gz', 'sub01.csv.gz', 'sub01.csv', 'sub01'], ['all.sdf#CHEMBL25', 'CHEMBL25'])
+    >>> _keys_of("scans/sub01.csv.gz")
+    ['scans/sub01.csv.gz', 'sub01.csv.gz', 'sub01.csv', 'sub01']
+    >>> _keys_of("all.sdf#CHEMBL25")
+    ['all.sdf#CHEMBL25', 'all#CHEMBL25', 'CHEMBL25']
     """
-    found = [name]
     base = name.rpartition("/")[2]
-    if "#" in base:
-        return list(dict.fromkeys([name, base, base.rpartition("#")[2]]))
-    while base and base not in found:
-        found.append(base)
-        base = base.rpartition(".")[0]
-    return found
+    file, mark, place = base.partition("#")
+    if "." not in file:  # the mark is one of the file's own name
+        file, mark, place = base, "", ""
+    found = [name]
+    while file:
+        found.append(f"{file}{mark}{place}")
+        file = file.rpartition(".")[0]
+    return list(dict.fromkeys([*found, place] if place else found))

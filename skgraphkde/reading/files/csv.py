@@ -139,13 +139,14 @@ def _is_matrix(cells: Cells) -> bool:
     n = len(columns[0])
     if n < 2:
         return False
+    has_names = len(columns) == n + 1 and columns[0] == list(cells)[1:]
+    if not has_names and not (len(columns) == n > 3):  # three edges with numbers are none
+        return False
     numbers = columns[len(columns) - n :]
-    are_square = len(columns) in (n, n + 1) and all(
-        NUMBER.fullmatch(text) for column in numbers for text in column
+    # A cell of a matrix with names may be empty: its entry is missing.
+    return all(
+        NUMBER.fullmatch(text) or (has_names and not text) for column in numbers for text in column
     )
-    if len(columns) == n:
-        return are_square and n > 3  # a table of three edges with numbers is none
-    return are_square and columns[0] == list(cells)[1:]
 
 
 def _read_matrix(cells: Cells) -> nx.Graph:
@@ -153,7 +154,7 @@ def _read_matrix(cells: Cells) -> nx.Graph:
     names = list(cells)
     columns = list(cells.values())
     n = len(columns[0])
-    matrix = np.array(columns[-n:], dtype=float).T
+    matrix = np.array([[text or "nan" for text in column] for column in columns[-n:]], float).T
     warn("a square table of numbers is read as an adjacency matrix, with the weights of edges")
     return graph_of_matrix(matrix, names[-n:])
 

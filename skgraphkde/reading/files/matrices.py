@@ -148,7 +148,8 @@ def graph_of_matrix(matrix: Any, names: list[str] | None) -> nx.Graph:
     graph.add_nodes_from(ids)
     is_read = row < column if is_symmetric else np.ones(len(row), dtype=bool)
     triples = zip(*(x[is_read].tolist() for x in (row, column, weights)), strict=True)
-    graph.add_weighted_edges_from((ids[u], ids[v], weight) for u, v, weight in triples)
+    for u, v, weight in triples:
+        graph.add_edge(ids[u], ids[v], weight=None if np.isnan(weight) else weight)
     return graph
 
 

@@ -537,7 +537,7 @@ def read_batch(
     with during(0.0, 0.9), truth.kept_apart():
         for name, graph in iter_graphs(files, of_readers, on_error, options):
             attempt(refuse, read, name, graph)
-    beside.close(graph.name for graph in graphs)
+    beside.close()
     if None not in have_weights and any(have_weights):
         schema = of_matrices
     try:
