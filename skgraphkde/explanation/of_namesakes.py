@@ -51,15 +51,14 @@ def say_namesakes(
     odd = view.oddest(graph, unusual.own)
     if view.of == "link":
         link = view.oddest_link(graph, unusual.own)
-        # One of many odd links of a node says less than the node.
-        if odd.n_odd <= FEW or odd.node not in (link.node, link.neighbor):
+        if not _is_all_of_it(odd) or odd.node not in (link.node, link.neighbor):
             odd = link
     if odd.node < 0:
         return _missed(view, odd, unusual, graph)
     name = str(odd.node if node_names is None else node_names[odd.node])
     number = _number_of_links(graph, odd.number)
     low, high = usual_range(odd.known)
-    if odd.n_odd > FEW and not low <= odd.total <= high:
+    if _is_all_of_it(odd) and not low <= odd.total <= high:
         own, usual = usually(odd.total, odd.known)
         what = f"{number} {own} in all"
         if number == "":
@@ -71,6 +70,15 @@ def say_namesakes(
         about = (("namesakes", name),)
         return Reason(name, f"{name}: {what}", usual, (odd.node,), (), about, (), facts)
     return _say_link(graph, odd, name, number, node_names)
+
+
+def _is_all_of_it(odd: Odd) -> bool:
+    """True if the sum of a node's links says more than the one that is oddest."""
+    if not len(odd.known):
+        return False
+    is_beyond = not odd.known.min() <= odd.total <= odd.known.max()
+    is_new = odd.has_link and not odd.known_values.any()
+    return odd.n_odd > FEW or (is_beyond and not is_new)
 
 
 def _say_shift(

@@ -260,44 +260,73 @@ class Namesakes(View):
         where : ndarray of shape (n_graphs, 3), int
             The number of links, and the places of the names at both ends.
         """
-        n_names = len(self.names_)
         largest = np.zeros(len(graphs))
         where = np.zeros((len(graphs), 3), dtype=np.int64)
         for own in (False, True):
             rows = np.flatnonzero(is_own == own)
-            for block in blocks(np.full(len(rows), 8.0 * n_names**2)) if len(rows) else ():
-                here = rows[block]
-                links = _links_of(graphs[here], self.names_)
-                for j in self._compared:
-                    table = self._table_of_links(links, j, own).reshape(len(here), -1)
-                    place = table.argmax(axis=1)
-                    found = table[np.arange(len(here)), place]
+            for j in self._compared if len(rows) else ():
+                pairs = np.flatnonzero(self._usual[j].means)
+                if not len(pairs):
+                    pairs = np.zeros(1, dtype=np.int64)  # of the first name and itself, unlinked
+                for block in blocks(np.full(len(rows), 8.0 * (len(pairs) + 1))):
+                    here = rows[block]
+                    links = _links_of(graphs[here], self.names_)
+                    found, pair = self._oddest_pairs(links, j, own, pairs)
                     is_larger = found > largest[here]
-                    ends = np.column_stack(np.divmod(place, n_names))
+                    ends = np.column_stack(np.divmod(pair, len(self.names_)))
                     where[here[is_larger]] = np.insert(ends[is_larger], 0, j, axis=1)
                     largest[here] = np.maximum(largest[here], found)
         return largest, where
 
-    def _table_of_links(self, links: Links, j: int, own: bool) -> np.ndarray:
-        """Deviation of each pair of names that a graph has, (n_graphs, n_names, n_names)."""
+    def _oddest_pairs(
+        self, links: Links, j: int, own: bool, pairs: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Largest deviation of a pair of names that each graph has, and which pair it is.
+
+        Parameters
+        ----------
+        links : Links
+        j : int
+            Which number of links.
+        own : bool
+            As for :func:`_deviation`.
+        pairs : ndarray of shape (n_pairs,), int
+            Those that some training graph links, ascending: others deviate only where a graph
+            links them.
+
+        Returns
+        -------
+        largest : ndarray of shape (n_graphs,)
+        pair : ndarray of shape (n_graphs,), int
+            The place of its source times the number of names, and that of its target.
+        """
         usual = self._usual[j]
-        n = self._n_graphs
-        is_known = n - own >= 2
-        np.fill_diagonal(is_known, False)
-        without = _deviation(0.0, usual.means, usual.variances, n, usual.typical, own) * is_known
-        has_both = links.is_there[:, :, np.newaxis] * links.is_there[:, np.newaxis]
-        table = has_both * without
-        pair = links.source, links.target
-        values = _deviation(
-            usual.cut(links.numbers[j]),
-            usual.means[pair],
-            usual.variances[pair],
-            n[pair],
-            usual.typical,
-            own,
-        )
-        table[links.graph, *pair] = values * is_known[pair]
-        return table
+        n_names = len(self.names_)
+        means = usual.means.ravel()
+        variances = usual.variances.ravel()
+        n = self._n_graphs.ravel()
+        source, target = np.divmod(pairs, n_names)
+        of_pairs = means[pairs], variances[pairs], n[pairs]
+        without = _deviation(0.0, *of_pairs, usual.typical, own) * (n[pairs] - own >= 2)
+        table = links.is_there[:, source] * links.is_there[:, target] * without
+        code = links.source * n_names + links.target
+        of_links = means[code], variances[code], n[code]
+        numbers = usual.cut(links.numbers[j])
+        values = _deviation(numbers, *of_links, usual.typical, own) * (n[code] - own >= 2)
+        place = np.minimum(np.searchsorted(pairs, code), len(pairs) - 1)
+        is_known = pairs[place] == code
+        table[links.graph[is_known], place[is_known]] = values[is_known]
+        best = table.argmax(axis=1)
+        largest = table[np.arange(len(table)), best]
+        pair = pairs[best]
+        new = np.flatnonzero(~is_known)
+        order = new[
+            np.lexsort((-code[new], values[new]))
+        ]  # the largest last, of equal ones the first
+        for k in order[values[order] > largest[links.graph[order]]].tolist():
+            largest[links.graph[k]] = values[k]
+            pair[links.graph[k]] = code[k]
+        return largest, pair
 
     @property
     def _compared(self) -> list[int]:
