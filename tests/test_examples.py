@@ -47,7 +47,8 @@ def test_the_service(tmp_path, monkeypatch):
             found = [row[name] for row in rows]
             assert found == pytest.approx(table[name].tolist(), rel=1e-9)
         assert {row["verdict"] for row in rows} == {1, -1}
-        assert [row["reason"] is None for row in rows] == table["reason"].isna().tolist()
+        has_none = table["reason"].isna() | (table["verdict"] == 1)  # anomalies alone are explained
+        assert [row["reason"] is None for row in rows] == has_none.tolist()
         stranger = {**documents[0], "edges": [{"source": 0, "target": "nobody"}]}
         bad = {
             "a graph has no list": {"edges": []},

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -377,6 +378,23 @@ class Properties:
                 n_of_end = of_end.known.n_graphs_of(nodes[ends], own)
                 is_rare &= n_of_end > np.minimum(most, RARER * n_graphs)
         return is_rare, n_graphs
+
+
+_OF_MODELS: WeakKeyDictionary[GraphModel, Properties] = WeakKeyDictionary()
+
+
+def properties_of(model: GraphModel) -> Properties:
+    """The properties of the references of a model, which are computed once for each model.
+
+    Parameters
+    ----------
+    model : GraphModel
+        Nothing changes it, so its properties stay what they are.
+    """
+    found = _OF_MODELS.get(model)
+    if found is None:  # two threads may compute the same
+        found = _OF_MODELS[model] = Properties(model)
+    return found
 
 
 def _facts_of_totals(graphs: GraphBatch) -> dict[Fact, Fact]:

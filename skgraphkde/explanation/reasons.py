@@ -31,7 +31,7 @@ from skgraphkde.explanation.of_namesakes import say_namesakes
 from skgraphkde.explanation.of_neighborhoods import say_neighborhoods
 from skgraphkde.explanation.of_numbers import say_numbers
 from skgraphkde.explanation.of_statistics import say_statistic
-from skgraphkde.explanation.properties import FEW, FEWEST, Properties
+from skgraphkde.explanation.properties import FEW, FEWEST, properties_of
 from skgraphkde.explanation.shapes import say_shape
 from skgraphkde.explanation.views import name_view
 from skgraphkde.explanation.wording import (
@@ -161,7 +161,7 @@ class Profiles:
         self.features = features
         self.own = own
         self.reference = model.references_of(own)
-        self.properties = Properties(model)
+        self.properties = properties_of(model)
         self.columns = self.properties.columns
         kinds = [(x.kind, x.what) for x in self.columns]
         self.n_nodes_column = kinds.index(("size", "nodes"))

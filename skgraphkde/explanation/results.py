@@ -431,6 +431,7 @@ def results(
     *,
     names: Sequence[Any] | None = None,
     alpha: float = 0.1,
+    reasons: bool | str = True,
 ) -> pd.DataFrame:
     """Scores, verdicts, p-values, selection and main reason of graphs, one row each.
 
@@ -445,6 +446,9 @@ def results(
         ``graph.graph["name"]``), if all have one; else their positions.
     alpha : float, default=0.1
         Bound on the expected share of normal graphs among those selected, in (0, 1].
+    reasons : bool or "flagged", default=True
+        Which graphs have a reason: all, none (False), or the anomalies. Reasons take several times
+        as long as scores.
 
     Returns
     -------
@@ -469,13 +473,12 @@ def results(
     Raises
     ------
     TypeError, ValueError
-        If a graph cannot be used, there are not as many names as graphs, or alpha is not in
-        (0, 1].
+        If a graph cannot be used, there are not as many names as graphs, alpha is not in (0, 1],
+        or `reasons` is something else.
 
     Notes
     -----
-    Graphs are selected by the procedure of Benjamini and Hochberg (1995). Reasons take several
-    times as long as scores.
+    Graphs are selected by the procedure of Benjamini and Hochberg (1995).
 
     Examples
     --------
@@ -490,8 +493,14 @@ def results(
     1  star       -1      True
     """
     check_alpha(alpha)
+    if reasons not in (True, False, "flagged"):
+        raise ValueError(f"reasons must be True, False or 'flagged', got {reasons!r}")
     batch, own = to_judge(detector, graphs)
-    judged = judge(detector, batch, own=own)
+    judged = judge(detector, batch, own=own, n_reasons=N_REASONS if reasons is True else 0)
+    if reasons == "flagged":
+        flagged = np.array([i for i, x in enumerate(judged) if x.is_anomaly], dtype=int)
+        found = judge_some(detector, batch, flagged, own=own)
+        judged = [found.get(i, x) for i, x in enumerate(judged)]
     p_values = np.array([x.p_value for x in judged], dtype=float)
     selected: Any = [pd.NA] * len(batch)
     if detector.is_calibrated_ and own is None:

@@ -7,6 +7,7 @@ all of them a tail that falls like that of an exponential or a t-distribution, w
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from scipy import stats
@@ -28,6 +29,15 @@ class Tail:
 
     def __init__(self, known: np.ndarray) -> None:
         self.known = np.sort(known[np.isfinite(known)])
+
+    @cached_property
+    def _moments(self) -> tuple[float, float, float]:
+        """Mean, deviation, and the mean excess over where the tail begins."""
+        known = self.known
+        begin = np.quantile(known, TAIL)
+        above = known[known > begin] - begin
+        excess = above.mean() if len(above) else 0.0
+        return float(known.mean()), float(known.std(ddof=1)), float(excess)
 
     def strengths(
         self, values: np.ndarray, least: np.ndarray | float = 0.0, scale: float = 0.0
@@ -56,14 +66,14 @@ class Tail:
         nearly = values - np.maximum(rounding(values), least)
         as_far = n - np.searchsorted(known, nearly, side="left")
         log_p = np.log((1 + as_far) / (n + 1))
-        spread = known.std(ddof=1)
-        above = known[known > np.quantile(known, TAIL)] - np.quantile(known, TAIL)
-        excess = above.mean() if len(above) else 0.0
+        if as_far.all():  # none is beyond all known ones
+            return np.where(is_given, -log_p, 0.0)
+        mean, spread, excess = self._moments
         floor = np.maximum(np.maximum(least, scale), 1e-9 * (1 + abs(known[-1])))
         exponential = -np.maximum(values - known[-1], 0) / np.maximum(
             max(excess, spread / 2), floor
         )
-        deviation = (values - known.mean()) / np.maximum(spread, floor)
+        deviation = (values - mean) / np.maximum(spread, floor)
         student = stats.t.logsf(deviation * np.sqrt(n / (n + 1)), n - 1) + np.log(n + 1)
         beyond = np.minimum(np.maximum(exponential, student), 0.0)
         return np.where(is_given, -log_p - np.where(as_far == 0, beyond, 0.0), 0.0)

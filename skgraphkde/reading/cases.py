@@ -32,6 +32,8 @@ ROWS = "rows of the table"
 # A split is warned of if so large a share of the rows are cases of their own, or are in one case.
 ALONE = 0.8
 TOGETHER = 0.5
+# A case of fewer rows hides nothing.
+MANY = 20
 TABLE = "the table of edges"  # in messages
 
 
@@ -443,12 +445,13 @@ def _warn_of_split(rule: CaseRule, counts: np.ndarray, shares: np.ndarray, n_row
             f"{n_alone} of {n} cases are one row each, of which little can be odd: take a longer "
             "window, egos of more hops, or leave out small ones (least=2, --least 2)"
         )
-    n_together = int(counts[shares > TOGETHER].sum())
+    is_large = (shares > TOGETHER) & (counts >= MANY)
+    n_together = int(counts[is_large].sum())
     if rule.by == "components" and rule.window is not None and n_together > TOGETHER * n_rows:
-        n_large = int((shares > TOGETHER).sum())
         warn(
-            f"{n_large} of {n} cases have {n_together} of {n_rows} rows: in most windows, nearly "
-            "all hangs together, which hides what is odd in it: take a shorter window, or egos"
+            f"{int(is_large.sum())} of {n} cases have {n_together} of {n_rows} rows: in most "
+            "windows, nearly all hangs together, which hides what is odd in it: take a shorter "
+            "window, or egos"
         )
     elif n > 1 and rule.by != "egos" and kept.max() > TOGETHER * n_rows:
         warn(

@@ -4,6 +4,7 @@ import io
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -176,3 +177,21 @@ def test_at_most_a_tenth_is_below_the_fence(scores):
 def test_reasons_of_a_training_graph_are_as_strong_as_by_the_others_alone(batch):
     of_star = explain(GraphKDEDetector().fit(batch)).query("graph == 0")
     assert of_star["strength"].max() > 10  # beyond doubt
+
+
+def test_reasons_of_flagged_graphs_alone_are_those_of_all():
+    detector = GraphKDEDetector(random_state=0).fit([nx.cycle_graph(n) for n in range(5, 45)])
+    new = [nx.cycle_graph(12), nx.cycle_graph(50), nx.star_graph(30)]
+    every = results(detector, new)
+    flagged = results(detector, new, reasons="flagged")
+    none = results(detector, new, reasons=False)
+    columns = [x for x in every.columns if x != "reason"]
+    pd.testing.assert_frame_equal(flagged[columns], every[columns])
+    pd.testing.assert_frame_equal(none[columns], every[columns])
+    is_flagged = every["verdict"] == -1
+    assert is_flagged.any()
+    assert flagged["reason"][is_flagged].equals(every["reason"][is_flagged])
+    assert flagged["reason"][~is_flagged].isna().all()
+    assert none["reason"].isna().all()
+    with pytest.raises(ValueError, match="reasons must be True, False or 'flagged', got 'some'"):
+        results(detector, new, reasons="some")

@@ -187,3 +187,14 @@ def test_rows_in_words():
     assert words_of_rows([2, 3, 4, 7, 9, 10]) == "2-4, 7, 9-10"
     assert words_of_rows(["a", "b"]) == "a, b"
     assert words_of_rows([]) == ""
+
+
+def test_windows_in_which_nearly_all_hangs_together_are_said():
+    rng = np.random.default_rng(0)
+    rows = [
+        (*rng.choice(12, 2, replace=False), day + k / 40) for day in range(5) for k in range(30)
+    ]
+    table = pd.DataFrame(rows, columns=["source", "target", "day"])
+    table["time"] = pd.Timestamp("2026-01-05") + pd.to_timedelta(table.pop("day"), "D")
+    with pytest.warns(UserWarning, match="5 of 5 cases have 150 of 150 rows: in most windows"):
+        split_cases(table, time="time", window="1D")
