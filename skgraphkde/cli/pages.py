@@ -130,15 +130,18 @@ def find(
         with files.stage("Judging"):
             groups = groups_of(detector, files.unread)
             judged = judge(detector, known, n_reasons=0, own=own)
-            odd = np.array([i for i, x in enumerate(judged) if x.is_anomaly], dtype=int)
+            is_odd = np.array([x.is_anomaly for x in judged])
+            for group in groups:  # a graph that is like one that stands out has its own reason
+                is_odd[group.members] |= is_odd[group.members].any()
             # The reasons of all take far longer.
-            of_odd = judge_some(detector, known, odd, own=own)
+            of_odd = judge_some(detector, known, np.flatnonzero(is_odd), own=own)
             judged = [of_odd.get(i, x) for i, x in enumerate(judged)]
         table = table_of(known, judged)
         table["group"] = group_numbers(groups, len(known))
         table["row"] = row_numbers(detector.training_scores_, groups)
         _mark_alike(table, groups)
-        table["reason"] = with_shared([x.why if x.is_anomaly else None for x in judged], groups)
+        own_reasons = [x.why if x.reasons else None for x in judged]
+        table["reason"] = with_shared(own_reasons, groups)
         table["codes"] = [x.codes for x in judged]
         add_what_files_say(table, files, names)
         write_table(table, output)

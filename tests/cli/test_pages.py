@@ -134,8 +134,11 @@ def test_find_writes_a_table_and_a_model(orders):
     assert {row["verdict"] for row in alone} <= {"anomaly", "normal"}
     strong = explain(detector).query("strength >= 1")
     for i, row in enumerate(rows):  # reasons of all graphs would take far longer
-        codes = strong.loc[strong["graph"] == i, ["kind", "what"]].to_numpy().tolist()
-        assert json.loads(row["codes"]) == (codes if row["verdict"] == "anomaly" else [])
+        own = strong[strong["graph"] == i]
+        codes = own[["kind", "what"]].to_numpy().tolist()
+        assert json.loads(row["codes"]) == (codes if row["verdict"] != "normal" else [])
+        if row["verdict"] != "normal" and len(own):  # before what all of its group share
+            assert row["reason"].startswith(own["reason"].iloc[0])
     assert [row["graph"] for row in rows] == [f"c{i:02d}" for i in range(60)]
     np.testing.assert_allclose(column(rows, "score"), detector.training_scores_)
     assert len({row["group"] for row in rows[57:]} - {""}) == 1
