@@ -88,6 +88,15 @@ def here(tmp_path, monkeypatch):
         f"P{k % 9},P{(k * k + 1) % 9},2026-01-{k % 28 + 1:02},{k % 7}.5" for k in range(200)
     ]
     Path("payments.csv").write_text("\n".join(["payer,payee,time,amount", *payments]))
+    Path("scans").mkdir()
+    regions = ["Insula", "Cuneus", "Rectus", "Lingual", "Putamen"]
+    usual = np.random.default_rng(0).random((5, 5))
+    for i in range(12):
+        rows = usual + usual.T + i / 100
+        lines = [",".join([x, *map(str, row)]) for x, row in zip(regions, rows, strict=True)]
+        Path(f"scans/{i}.csv").write_text("\n".join([",".join(["", *regions]), *lines]))
+    sites = [f"{i},{'AB'[i % 2]}" for i in range(12)]
+    Path("subjects.csv").write_text("\n".join(["graph,site", *sites]))
     alkanes = [f"{'C' * n}{end} {end}{n}" for n in range(3, 15) for end in ("O", "N")]
     marked = ["graph,verdict", *(f"new/{i}.graphml,anomaly" for i in range(3)), "new/9.graphml,"]
     Path("verdicts.csv").write_text("\n".join(marked))

@@ -162,7 +162,7 @@ class Namesakes(View):
 
     def applies_to(self, graphs: GraphBatch) -> bool:
         """True if the names of nodes recur, and tell how these are linked."""
-        return graphs.name_keys is not None
+        return _have_names(graphs)
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
         """Learn the links of named nodes.
@@ -182,7 +182,7 @@ class Namesakes(View):
         ValueError
             If names of nodes do not recur.
         """
-        if references.name_keys is None:
+        if not _have_names(references):
             raise ValueError(
                 "Namesakes needs nodes with names, which are text, that recur from graph to graph "
                 "and tell how nodes are linked: omit the view"
@@ -524,12 +524,17 @@ def compare_names(graphs: GraphBatch) -> GraphBatch:
 
 def explain_numbers(graphs: GraphBatch) -> bool:
     """True if the names of nodes explain all numbers of edges: namesakes compare these."""
-    if graphs.name_keys is None or graphs.edge_attributes is None:
+    if not _have_names(graphs) or graphs.edge_attributes is None:
         return False
     links = _links_of(graphs, recurring_names(graphs))
     n_graphs = links.is_there.T @ links.is_there
     explained = (_usual_of(links, x, n_graphs).explained for x in links.numbers[1:])
     return min(explained) >= EXPLAINED
+
+
+def _have_names(graphs: GraphBatch) -> bool:
+    """True if names count, and some recur, as they may not where all other graphs are copies."""
+    return graphs.name_keys is not None and len(recurring_names(graphs)) > 0
 
 
 def _places_of(graphs: GraphBatch, names: np.ndarray) -> np.ndarray:

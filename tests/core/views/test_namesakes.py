@@ -285,3 +285,12 @@ def test_a_shift_counts_the_nodes_that_have_more_than_their_namesakes(directed):
         found = view.shifted(one, i)
         others = alone.model_.views[-1].shifted(alone.read([known[i]]), -1)
         assert set(found.above.tolist()) == set(others.above.tolist())
+
+
+@pytest.mark.filterwarnings("ignore:24 of 28 training graphs are copies")
+def test_names_do_not_recur_where_nearly_all_graphs_are_copies():
+    detector = GraphKDEDetector(schema=WEIGHTED).fit(scans(4, 4) * 7)
+    assert detector.training_graphs_.name_keys is not None
+    assert len(detector.model_.references) == 4
+    assert "namesakes of nodes" not in detector.model_.view_names
+    assert np.isfinite(detector.score_samples(scans(2, 8))).all()
