@@ -26,6 +26,7 @@ from skgraphkde.core.views.base import View
 from skgraphkde.core.views.categories import CategoryCounts, ReferenceTable, Table
 from skgraphkde.core.views.density import Density
 from skgraphkde.core.views.embedding import Embedding
+from skgraphkde.core.views.namesakes import Namesakes
 from skgraphkde.core.views.neighborhoods import ComparedNeighborhoods, NeighborhoodCounts
 from skgraphkde.core.views.numbers import NumberPoints, Numbers
 from skgraphkde.core.views.statistics import Statistics
@@ -122,6 +123,8 @@ def _(x: GraphBatch, n: int) -> Iterator[Expected]:
     between = of_node[A.indices] - of_node.repeat(np.diff(A.indptr))
     yield Expected("an edge between graphs", between, (n_arcs,), 0, 0)
     yield Expected("edge weights", A.data, (n_arcs,), np.finfo(float).tiny)
+    if x.name_keys is not None:
+        yield Expected("name_keys", x.name_keys, (n_nodes,), 0, kinds="u")
     for part, n_rows in zip(PARTS, (n_nodes, n_arcs, n_graphs), strict=True):
         labels, names, numbers = x.data(part)
         if labels is not None:
@@ -170,6 +173,14 @@ def _(x: GraphModel, n: int) -> Iterator[Expected]:
             yield Expected("steps_", view.steps_, (len(view.forms_),))
         if isinstance(view, Statistics | Numbers):
             yield Expected("columns_", view.columns_, (len(view.columns_),), 0, kinds=WHOLE)
+        if isinstance(view, Namesakes):
+            n_names = len(view.names_)
+            yield Expected("names_", view.names_, (n_names,), 1, kinds="u")
+            is_ascending = view.names_[1:] > view.names_[:-1]
+            yield Expected("order of names_", is_ascending, (n_names - 1,), 1, 1, BOOL)
+            size = np.array(len(view.references_))
+            yield Expected("references_", size, (), n_known, n_known)
+            _are(np.ndarray, view.references_.name_keys)
         if isinstance(view, Density | Numbers):
             size = np.array(len(view.references_))
             yield Expected("references_", size, (), n_references, n_references)
