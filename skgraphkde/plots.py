@@ -91,8 +91,11 @@ LONG_NAME = 15
 # The brightness of a color by its red, green and blue, and that below which digits are white.
 LUMA = (0.299, 0.587, 0.114)
 DARK = 0.52
-# How far the first, second, ... edge from one node to another bends, as a share of its length.
-BENDS = [f"arc3,rad={0.06 + 0.12 * i:.2f}" for i in range(9)]
+# How far the first edge from one node to another bends, as a share of its length, and each other
+# one more than that before it.
+BEND = 0.06
+NEXT_BEND = 0.12
+BENDS = [f"arc3,rad={BEND + NEXT_BEND * i:.2f}" for i in range(9)]
 # Of a molecule, in pixels: an inch, the longest bond and the smallest letters; and the share of its
 # width that is left free on each side, where numbers may be.
 INCH = 150

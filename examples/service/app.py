@@ -67,8 +67,8 @@ def judge(graphs: dict[int, nx.Graph]) -> dict[int, dict[str, Any]]:
     given = [graph.graph.get("name") for graph in graphs.values()]
     names = [x if isinstance(x, str) else i for i, x in zip(graphs, given, strict=True)]
     try:
-        known = list(graphs.values())
-        table = results(app.state.detector, known, names=names, reasons="flagged")
+        new = list(graphs.values())
+        table = results(app.state.detector, new, names=names, reasons="flagged")
     except (TypeError, ValueError) as error:
         if len(graphs) > 1:
             pairs, half = list(graphs.items()), len(graphs) // 2

@@ -133,9 +133,7 @@ def find(
             is_odd = np.array([x.is_anomaly for x in judged])
             for group in groups:  # a graph that is like one that stands out has its own reason
                 is_odd[group.members] |= is_odd[group.members].any()
-            # The reasons of all take far longer.
-            of_odd = judge_some(detector, known, np.flatnonzero(is_odd), own=own)
-            judged = [of_odd.get(i, x) for i, x in enumerate(judged)]
+            judged = judge_some(detector, known, np.flatnonzero(is_odd), judged, own=own)
         table = table_of(known, judged)
         table["group"] = group_numbers(groups, len(known))
         table["row"] = row_numbers(detector.training_scores_, groups)

@@ -141,8 +141,7 @@ class GraphFiles:
         """The files, each once, with what the options say of them."""
         if self.rule is not None and "graphs" in self.tables:
             raise click.UsageError("--cases makes graphs, and --graphs describes them: give one")
-        is_table = len(self.paths) == 1 and self.paths[0].lower().endswith(SUFFIXES)
-        if is_table and (self.tables or self.rule is not None):
+        if self._is_table and (self.tables or self.rule is not None):
             if self.rule is None and "graph" not in self.tables:
                 raise click.UsageError(
                     "a table of edges needs --graph-column, the column of its graphs; or --cases, "
@@ -188,10 +187,16 @@ class GraphFiles:
         return list(found.values())
 
     @property
+    def _is_table(self) -> bool:
+        """True if the user gave one file of a table."""
+        return len(self.paths) == 1 and self.paths[0].lower().endswith(SUFFIXES)
+
+    @property
     def _describes_files(self) -> bool:
         """True if the user gave a table of graphs, and none of edges."""
-        is_table = len(self.paths) == 1 and self.paths[0].lower().endswith(SUFFIXES)
-        return not is_table and "graphs" in self.tables and set(self.tables) <= {"graphs", "graph"}
+        if self._is_table:
+            return False
+        return "graphs" in self.tables and set(self.tables) <= {"graphs", "graph"}
 
     def _beside(self) -> Beside:
         """What gets what files say besides."""

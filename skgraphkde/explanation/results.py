@@ -155,18 +155,22 @@ def judge_some(
     detector: BaseGraphDetector,
     batch: GraphBatch,
     rows: np.ndarray,
+    judged: Sequence[Judgement],
     *,
     node_names: Sequence[Sequence[Any]] | None = None,
     own: np.ndarray | None,
-    **how: Any,
-) -> dict[int, Judgement]:
-    """Judgements of some graphs of a batch, by their positions; arguments as for :func:`judge`."""
+) -> list[Judgement]:
+    """Judgements of all graphs of a batch, with reasons for some; arguments as for :func:`judge`.
+
+    The reasons of all take far longer.
+    """
     if not len(rows):
-        return {}
+        return list(judged)
     node_names = None if node_names is None else [node_names[i] for i in rows]
     own = None if own is None else own[rows]
-    found = judge(detector, batch[rows], node_names=node_names, own=own, **how)
-    return dict(zip(rows.tolist(), found, strict=True))
+    explained = judge(detector, batch[rows], node_names=node_names, own=own)
+    found = dict(zip(rows.tolist(), explained, strict=True))
+    return [found.get(i, x) for i, x in enumerate(judged)]
 
 
 def _explained(
@@ -498,9 +502,8 @@ def results(
     batch, own = to_judge(detector, graphs)
     judged = judge(detector, batch, own=own, n_reasons=N_REASONS if reasons is True else 0)
     if reasons == "flagged":
-        flagged = np.array([i for i, x in enumerate(judged) if x.is_anomaly], dtype=int)
-        found = judge_some(detector, batch, flagged, own=own)
-        judged = [found.get(i, x) for i, x in enumerate(judged)]
+        flagged = np.flatnonzero([x.is_anomaly for x in judged])
+        judged = judge_some(detector, batch, flagged, judged, own=own)
     p_values = np.array([x.p_value for x in judged], dtype=float)
     selected: Any = [pd.NA] * len(batch)
     if detector.is_calibrated_ and own is None:

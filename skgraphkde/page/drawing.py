@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from skgraphkde.plots import (
+    BEND,
     CHARACTERS,
     DARK,
     FONT,
     GROUND,
     LONG_NAME,
     LUMA,
+    NEXT_BEND,
     PALE,
     SMALLEST_FONT,
     VERMILION,
@@ -35,10 +37,6 @@ SAMPLE = 16.0
 # Of letters, as shares of their size: widths on average, and heights of lines.
 LETTER = 0.56
 LEADING = 1.2
-# How far the first edge from one node to another bends, as a share of its length, and each other
-# one more than that before it.
-BEND = 0.06
-NEXT_BEND = 0.12
 # The shorter side of what is drawn is no shorter, as a share of the longer one.
 FLATTEST = 0.3
 

@@ -192,8 +192,7 @@ class Page:
             n_rows = rendering.most_rows(int((decisions < 0).sum())) + len(members)
             listed = np.unique([*oddest[:n_rows].tolist(), *members])
             with during(begin, 1.0):
-                of_listed = judge_some(self.detector, batch, listed, node_names=ids, own=own)
-            judged = [of_listed.get(i, x) for i, x in enumerate(judged)]
+                judged = judge_some(self.detector, batch, listed, judged, node_names=ids, own=own)
         n_nodes = batch.n_nodes_per_graph.tolist()
         n_edges = batch.n_edges_per_graph.tolist()
         data = data_of(batch)

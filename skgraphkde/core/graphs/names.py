@@ -64,12 +64,12 @@ def with_name_keys(graphs: GraphBatch, *, must_have_all: bool = True) -> GraphBa
 
 
 def recurring_names(graphs: GraphBatch) -> np.ndarray:
-    """Keys of the names that recur, sorted; none if ids only count the nodes of a graph.
+    """Keys of the names that recur, sorted.
 
     Parameters
     ----------
     graphs : GraphBatch
-        With ids or keys of its nodes.
+        With keys of its nodes.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def may_compare_names(graphs: GraphBatch) -> bool:
     Parameters
     ----------
     graphs : GraphBatch
-        With keys of its nodes.
+        With ids and keys of its nodes.
     """
     names = recurring_names(graphs)
     recurs = np.isin(graphs.name_keys, names)

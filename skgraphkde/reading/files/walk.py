@@ -512,8 +512,7 @@ def read_batch(
         )
 
     truth = truth or Truth(None)
-    given = schema
-    of_matrices = _with_entries(given)
+    of_matrices = _with_entries(schema)
     have_weights: list[bool | None] = []  # None for a graph that is not of a matrix
     of_readers = schema
     if truth.column:
@@ -530,7 +529,7 @@ def read_batch(
             truth.take(name, graph)
         has_weights = graph.graph.pop(HAS_WEIGHTS, None)
         beside.take(name, graph)
-        of_format = given if has_weights is None else of_matrices
+        of_format = schema if has_weights is None else of_matrices
         graphs.append(replace(read_networkx(name, graph, of_format), name=name))
         have_weights.append(has_weights)
 
@@ -538,21 +537,21 @@ def read_batch(
         for name, graph in iter_graphs(files, of_readers, on_error, options):
             attempt(refuse, read, name, graph)
     beside.close()
-    if None not in have_weights and any(have_weights):
-        schema = of_matrices
+    are_matrices = None not in have_weights and any(have_weights)
+    of_all = of_matrices if are_matrices else schema
     try:
-        batch = _assemble(graphs, schema, known)
+        batch = _assemble(graphs, of_all, known)
     except ValueError as error:
         is_of_one = known is not None or (isinstance(error, GraphError) and error.graph is not None)
         if on_error is None or not is_of_one:
             raise
         usable = []
         for graph in graphs:
-            if attempt(refuse, _assemble, [graph], schema, known, True) is not None:
+            if attempt(refuse, _assemble, [graph], of_all, known, True) is not None:
                 usable.append(graph)
         # What is wrong with none of them alone, such as data that only some have, is about all.
-        batch = _assemble(usable, schema, known)
-    _warn_mixed(batch, schema)
+        batch = _assemble(usable, of_all, known)
+    _warn_mixed(batch, of_all)
     return batch
 
 
