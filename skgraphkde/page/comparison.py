@@ -251,7 +251,7 @@ def set_apart(
     judged: Sequence[Judgement] = (),
     groups: Sequence[GroupInWords] = (),
 ) -> list[int]:
-    """Training graphs in groups, and those whose main reason is a confirmed anomaly.
+    """Training graphs in groups, and those that are like a confirmed anomaly.
 
     Parameters
     ----------
@@ -267,8 +267,11 @@ def set_apart(
     if not judged:
         members = [i for group in find_groups(model) for i in group.members.tolist()]
         if (detector.verdicts_ == ANOMALY).any():
-            judged = judge(detector, model.references, own=model.reference_index, n_reasons=1)
-    return members + [x.own for x in judged if x.unusual and x.unusual[0].kind == "confirmed"]
+            judged = judge(detector, model.references, own=model.reference_index)
+    for x in judged:
+        if any(reason.kind == "confirmed" for reason in x.unusual):
+            members.append(x.own)
+    return members
 
 
 def category_of_pictures(graphs: GraphBatch, named: str) -> str | None:

@@ -51,7 +51,12 @@ def n_linked(graph):
 
 
 def sizes_of_shapes(graph):
-    """The largest fans, cycle and chain of a directed graph: edges to different nodes; nodes."""
+    """The largest shapes: edges to different nodes, nodes of ways and of the part at a bridge."""
+    links = nx.Graph(graph)
+    links.remove_edges_from(list(nx.selfloop_edges(links)))
+    bridges = {"bridge": max((min(x) for x in parts_at_bridges(links)), default=0)}
+    if not graph.is_directed():
+        return {"at": max((n for _, n in links.degree), default=0)} | bridges
     graph = nx.DiGraph(graph)
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     part_of = {}
@@ -70,7 +75,16 @@ def sizes_of_shapes(graph):
         "from": max((n for _, n in graph.out_degree), default=0),
         "cycle": max(cycles),
         "chain": max((n for n in chains if n >= 4), default=0),
-    }
+    } | bridges
+
+
+def parts_at_bridges(links):
+    """The numbers of nodes of the two parts at each bridge, where both have a cycle."""
+    for pair in list(nx.bridges(links)):
+        without = nx.restricted_view(links, [], [pair])
+        parts = [without.subgraph(nx.node_connected_component(without, v)) for v in pair]
+        if all(part.number_of_edges() >= len(part) for part in parts):
+            yield [len(part) for part in parts]
 
 
 def quantiles(values):
@@ -392,9 +406,9 @@ class Checker:
 
     def fan(self, own, way, node, n, within, unit, share, usually):
         """The edges at one node, and either their number or their share in the others."""
-        edges = self.graph.in_edges if way == "into" else self.graph.out_edges
+        edges = self.graph.in_edges if way == "into" else self.graph.edges
         at_node = list(edges(int(node), data=True))
-        others = len({pair[way == "from"] for pair in at_node})
+        others = len({pair[way != "into"] for pair in at_node})
         if (len(at_node), others) != (int(own), int(n or own)):
             return f"{own} edges {way} {node} are {len(at_node)}, at {others}"
         if others != sizes_of_shapes(self.graph)[way]:
@@ -424,6 +438,31 @@ class Checker:
             if wrong:
                 return wrong
         return self._number(lambda x: sizes_of_shapes(x)[what], own, usually)
+
+    def bridge(self, start, end, way, n_edges, first, second, within, unit, n, total, none):
+        """The only edge between two parts."""
+        pair = int(start), int(end)
+        if not self.graph.has_edge(*pair):
+            return f"{pair} is no edge"
+        if self.graph.is_directed() != (way == "->"):
+            return f"{way} between {pair}"
+        links = nx.Graph(self.graph)
+        without = nx.restricted_view(links, [], [pair])
+        parts = [len(nx.node_connected_component(without, v)) for v in pair]
+        if nx.has_path(without, *pair) or parts != [int(first), int(second)]:
+            return f"{pair} is between parts of {parts}"
+        if min(parts) != sizes_of_shapes(self.graph)["bridge"]:
+            return f"{pair} is not the bridge between the largest parts"
+        edges = [x for x in self.graph.edges(pair[0], data=True) if {*x[:2]} == {*pair}]
+        if len(edges) != int(n_edges or 1):
+            return f"{len(edges)} edges at {pair}"
+        known = [sizes_of_shapes(x)["bridge"] for x in self.others]
+        if none:
+            return None if not any(known) else "others have a bridge"
+        found = np.count_nonzero(known), len(known)
+        if n is not None and found != (int(n), int(total)):
+            return f"{found} have a bridge"
+        return self._within(edges, within, unit)
 
     def _within(self, edges, within, unit):
         """In how many hours edges were."""
@@ -866,8 +905,8 @@ Checker.PATTERNS = [
         Checker.neighbors,
     ),
     (
-        rf"(?P<own>\d+) edges? (?P<way>into|from) one node, (?P<node>\d+)"
-        rf"(?:, (?:into|from) (?P<n>\d+) nodes?)?{WITHIN}(?:: (?P<share>{NUMBER}) of all)?; "
+        rf"(?P<own>\d+) edges? (?P<way>into|from|at) one node, (?P<node>\d+)"
+        rf"(?:, (?:into|from|to) (?P<n>\d+) nodes?)?{WITHIN}(?:: (?P<share>{NUMBER}) of all)?; "
         rf"{_usually()}",
         Checker.fan,
     ),
@@ -877,6 +916,13 @@ Checker.PATTERNS = [
         rf"(?:{_usually()}|(?P<n>\d+) of (?P<total>\d+) others have one|"
         r"(?P<none>no other has one))",
         Checker.shape,
+    ),
+    (
+        r"a bridge, (?P<start>\d+) (?P<way>-|->) (?P<end>\d+)(?: \((?P<n_edges>\d+) edges\))?, "
+        rf"between parts of (?P<first>\d+) and (?P<second>\d+) nodes{WITHIN}; "
+        r"(?:(?P<n>\d+) of (?P<total>\d+) others have one, with at most \d+ nodes in the smaller "
+        r"part|(?P<none>no other has one))",
+        Checker.bridge,
     ),
     (rf"(?P<name>most links .+): {OWN}; {_usually()}", Checker.statistic),
     (rf"{OWN} (?P<name>parts with .+|edges beyond .+); {_usually()}", Checker.statistic),

@@ -1,4 +1,4 @@
-"""Shapes: fans, cycles and chains, against networkx, and as reasons."""
+"""Shapes: fans, cycles, chains, stars and bridges, against networkx, and as reasons."""
 
 import networkx as nx
 import numpy as np
@@ -25,8 +25,16 @@ def test_shapes_are_what_networkx_finds(seeds, share):
     assert found.tolist() == expected.tolist()
 
 
-def test_undirected_graphs_have_none():
-    assert shapes(read_graphs([nx.path_graph(5)])) == []
+@given(st.lists(st.integers(0, 100_000), min_size=1, max_size=4), st.floats(0.05, 0.3))
+def test_stars_and_bridges_are_what_networkx_finds(seeds, share):
+    graphs = []
+    for seed in seeds:
+        graph = nx.gnp_random_graph(6 + seed % 20, share, seed=seed)
+        # Two such parts have one edge in common.
+        graphs.append(nx.disjoint_union(graph, graph))
+        graphs[-1].add_edge(seed % 6, len(graph) + 1)
+    found = np.array([shape.sizes for shape in shapes(read_graphs(graphs))]).T
+    assert found.tolist() == [[*sizes_of_shapes(graph).values()] for graph in graphs]
 
 
 def flows(n_graphs=60):
@@ -90,6 +98,47 @@ def test_a_shape_is_the_first_reason(detector, name):
     assert len(first["edges"]) == len(pairs)
     # What follows from the shape is not told again.
     assert not set(told["what"][1:]) & {"sources", "sinks", "degrees", "nodes", "edges"}
+
+
+@pytest.fixture(scope="module")
+def networks():
+    """Undirected networks without a hub or a bridge, and a detector of them."""
+    graphs = [nx.connected_watts_strogatz_graph(30, 4, 0.1, seed=seed) for seed in range(60)]
+    return GraphKDEDetector(random_state=0).fit(graphs)
+
+
+def test_a_star_is_the_first_reason(networks):
+    star = nx.star_graph(30)
+    [told] = explain(networks, [star]).itertuples()
+    assert (told.what, told.reason, told.nodes) == (
+        "star", "30 edges at one node, 0; always 5 to 7", (0,),
+    )  # fmt: skip
+    assert told.edges == tuple((0, v) for v in range(1, 31))
+
+
+def test_a_bridge_is_the_first_reason(networks):
+    parts = [nx.connected_watts_strogatz_graph(n, 4, 0.1, seed=0) for n in (14, 16)]
+    graph = nx.disjoint_union(*parts)
+    graph.add_edge(3, 20)
+    told = explain(networks, [graph]).iloc[0]
+    assert told["what"] == "bridge"
+    text = "a bridge, 3 - 20, between parts of 14 and 16 nodes; no other has one"
+    assert told["reason"] == text
+    assert told["edges"] == ((3, 20),)
+
+
+def test_a_bridge_of_directed_graphs_keeps_its_way(detector):
+    ring = [(k, (k + 1) % 5) for k in range(5)]
+    graph = nx.DiGraph(ring + [(u + 5, v + 5) for u, v in ring] + [(7, 2)])
+    for _, _, data in graph.edges(data=True):
+        data["hours since start"] = 1.0
+    told = explain(detector, [graph], n_reasons=20).set_index("what").loc["bridge"]
+    assert told["reason"].startswith("a bridge, 7 -> 2, between parts of 5 and 5 nodes; no other")
+    assert told["edges"] == ((7, 2),)
+
+
+def test_trees_have_no_bridges():
+    assert shapes(read_graphs([nx.random_labeled_tree(30, seed=0)]))[1].sizes.tolist() == [0]
 
 
 def test_parallel_edges_of_a_fan_are_told_apart():
