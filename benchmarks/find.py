@@ -31,6 +31,11 @@ graphs found after k and after 2k looks. *Static*: the order of the first fit. *
 order, but a look at one graph of a group shows the whole group, as on the page. Labels of one half
 chose how verdicts count; the other half confirms.
 """
+ABOUT_COST = """\
+What verdicts cost, after the last fit of the loop: graphs without a verdict that are normal and
+flagged, in percent of these, before the first verdict and after; and by how many ranks the odd
+graph without a verdict that falls furthest falls, in percent of the list.
+"""
 SHARES, N_DRAWS = (0.02, 0.05, 0.1), 2
 MAX_NORMAL, MIN_LOOKS = 400, 5
 METHODS = ("find", "clean", "statistics, neighbors", "isolation forest")
@@ -79,7 +84,8 @@ def measure(estimator: Any, dataset: str, share: float, method: str, fold: int) 
     values = {"odd": int(is_odd.sum()), "auroc": round(100 * roc_auc_score(y, scores), 4)}
     if method == "find":
         orders["groups"] = _with_groups(estimator, order)
-        orders["verdicts"] = looked_at(estimator, graphs, y, order)
+        orders["verdicts"], costs = looked_at(estimator, graphs, y, order)
+        values |= costs
     for name, looks in orders.items():
         for words, n in (("k", values["odd"]), ("2k", 2 * values["odd"])):
             seen = np.hstack(looks[:n])
@@ -100,18 +106,30 @@ def _with_groups(detector: GraphKDEDetector, order: np.ndarray) -> list[np.ndarr
 
 def looked_at(
     detector: GraphKDEDetector, graphs: GraphBatch, y: np.ndarray, order: np.ndarray
-) -> np.ndarray:
-    """Graphs in the order in which an analyst looks at them, 2k or a few more."""
+) -> tuple[np.ndarray, dict[str, float]]:
+    """Graphs in the order in which an analyst looks at them, 2k or a few more; what that costs."""
     k, verdicts = int((y == -1).sum()), np.full(len(y), "", dtype=object)
+    first = order
+    flagged_first = detector.training_scores_ < detector.offset_
     seen = order[:0]
     while True:
         unseen = order[~np.isin(order, seen)]
         seen = np.append(seen, unseen[: max(MIN_LOOKS, k // 4)])
         if len(seen) >= 2 * k:
-            return seen
+            break
         verdicts[seen] = np.where(y[seen] == -1, "anomaly", "normal")
         scores = detector.fit(graphs, verdicts=verdicts).training_scores_
         order = np.argsort(scores, kind="stable")
+    flagged = detector.training_scores_ < detector.offset_
+    is_usual = (verdicts == "") & (y == 1)
+    is_odd = (verdicts == "") & (y == -1)
+    falls = np.argsort(order) - np.argsort(first)
+    costs = {
+        "false_before": round(100 * float(flagged_first[is_usual].mean()), 4),
+        "false_after": round(100 * float(flagged[is_usual].mean()), 4),
+        "worst_fall": round(100 * float(falls[is_odd].max(initial=0)) / len(y), 4),
+    }
+    return seen, costs
 
 
 def report(rows: pd.DataFrame) -> str:
@@ -131,11 +149,13 @@ def report(rows: pd.DataFrame) -> str:
     for words, keys in (("all", ["suite", "share"]), ("each half", ["suite", "share", "half"])):
         table = of_find.groupby(keys, sort=False).mean(numeric_only=True)
         parts += [f"### Looks and verdicts: {words}", _loop(table)]
+    parts += [ABOUT_COST, _table(of_find.groupby(keys[:2], sort=False)[COSTS].mean(), 1)]
     tenth = of_find.xs(SHARES[-1], level="share")
     return "\n\n".join([*parts, "### Cases, 10% odd", _loop(tenth)])
 
 
 LOOPS = {"found": "static", "groups": "groups", "verdicts": "with verdicts"}
+COSTS = ["false_before", "false_after", "worst_fall"]
 COLUMNS = {f"{x}_{k}": f"{k}, {words}" for k in ("k", "2k") for x, words in LOOPS.items()}
 
 
