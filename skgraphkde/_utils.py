@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+import time
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -79,6 +81,9 @@ def one_blas_thread() -> Iterator[None]:
             _sets_the_limit.release()
 
 
+# Stages and epochs of training, for a program that configures this logger of Python.
+log = logging.getLogger("skgraphkde")
+log.addHandler(logging.NullHandler())
 # The bar of the stage that runs, if it has one.
 _bar: ContextVar[Any] = ContextVar("bar", default=None)
 
@@ -91,10 +96,11 @@ class Bar(tqdm):
 
 @contextmanager
 def stage(name: str, verbose: int = 1) -> Iterator[None]:
-    """Show a stage of the work: a bar on a terminal and in a notebook, and a line in a log.
+    """Show a stage of the work: a bar on a terminal and in a notebook, and a line elsewhere.
 
-    :func:`during` and :func:`progress` move the bar, however deep in the work they are. A stage
-    within another one shows nothing of its own.
+    The logger of the package has its seconds, whether it is shown or not: those of a fit at level
+    INFO, others at DEBUG. :func:`during` and :func:`progress` move the bar, however deep in the
+    work they are. A stage within another one shows nothing of its own.
 
     Parameters
     ----------
@@ -102,6 +108,15 @@ def stage(name: str, verbose: int = 1) -> Iterator[None]:
     verbose : int, default=1
         0 shows nothing.
     """
+    level = logging.INFO if name.startswith("Fitting") else logging.DEBUG
+    start = time.perf_counter()
+    with _shown(name, verbose):
+        yield
+    log.log(level, "%s: %.3f s", name, time.perf_counter() - start)
+
+
+@contextmanager
+def _shown(name: str, verbose: int) -> Iterator[None]:
     if not verbose or _bar.get() is not None:
         yield
         return

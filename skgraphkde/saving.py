@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 import os
+import platform
 import secrets
+import sys
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
+from importlib import metadata
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZipFile, is_zipfile
+
+import numpy as np
 
 from skgraphkde._torch import INSTALL
 from skgraphkde._utils import warn
@@ -61,6 +67,7 @@ _CLASSES = {
     ],
     "core.views.rows": ["Whitening"],
     "core.views.statistics": ["Statistics"],
+    "monitoring": ["DriftMonitor", "OnlinePValues", "ShiryaevRoberts"],
 }
 # Files hold no ids of nodes: these may be names of people, and of any class. Copies do.
 leaves_ids_out = ContextVar("leaves_ids_out", default=False)
@@ -78,14 +85,16 @@ class InvalidFileError(ValueError):
     """Error for a file that is damaged, or is not a detector that this version can read."""
 
 
-def save(detector: Any, path: str | os.PathLike) -> None:
+def save(detector: Any, path: Any, monitor: Any = None) -> None:
     """Save a fitted detector to a file; the implementation of :meth:`BaseGraphDetector.save`.
 
     Parameters
     ----------
     detector : BaseGraphDetector
-    path : str or path-like
-        An existing file is replaced in one step.
+    path : str, path-like, or binary file
+        An existing file is replaced in one step. An open file is written to.
+    monitor : DriftMonitor, default=None
+        Of the detector, which is loaded in its place.
 
     Raises
     ------
@@ -94,22 +103,49 @@ def save(detector: Any, path: str | os.PathLike) -> None:
     ValueError
         If a value in it could not be read back, such as a category that is an Enum.
     """
+    if hasattr(path, "write"):
+        path.write(dumped(detector, monitor))
+        return
     with atomic_file(path) as file:
-        file.write(dumped(detector))
+        file.write(dumped(detector, monitor))
 
 
-def dumped(detector: Any) -> bytes:
+def versions() -> dict[str, str]:
+    """Versions of this package, of Python, and of the packages on which scores depend."""
+    found = {"skgraphkde": __version__, "python": platform.python_version()}
+    for package in ("numpy", "scipy", "scikit-learn", "numba", "torch"):
+        if package != "torch" or "torch" in sys.modules:
+            found[package] = metadata.version(package)
+    return found
+
+
+def checksum(graphs: Any) -> str:
+    """SHA-256 of the structure and the data of a GraphBatch, which files hold; not of node ids."""
+    digest = hashlib.sha256(repr((graphs.directed, graphs.names)).encode())
+    arcs = graphs.adjacency
+    arrays = [graphs.node_ptr, arcs.indptr, arcs.indices, arcs.data]
+    for part in ("node", "edge", "graph"):
+        data = graphs.data(part)
+        digest.update(repr(data.names).encode())
+        arrays += [data.labels, data.numbers]
+    for x in arrays:
+        if x is not None:
+            digest.update(np.asarray(x, dtype="<f8").tobytes())
+    return digest.hexdigest()
+
+
+def dumped(detector: Any, monitor: Any = None) -> bytes:
     """The contents of the file of a fitted detector, which can be read back."""
     import skops.io
+
+    held = {"skgraphkde": __version__, "detector": detector}
+    if monitor is not None:
+        held["monitor"] = monitor
 
     token = leaves_ids_out.set(True)
     of_all = attrgetter("label_names", "edge_label_names", "graph_label_names")
     try:
-        contents = skops.io.dumps(
-            {"skgraphkde": __version__, "detector": detector},
-            compression=ZIP_DEFLATED,
-            compresslevel=1,
-        )
+        contents = skops.io.dumps(held, compression=ZIP_DEFLATED, compresslevel=1)
         # Categories are of no class that only who trusts it can read.
         skops.io.loads(skops.io.dumps(of_all(detector.training_graphs_)), trusted=[*TRUSTED])
         others = sorted({*skops.io.get_untrusted_types(data=contents)} - TRUSTED)
@@ -125,8 +161,8 @@ def dumped(detector: Any) -> bytes:
     return contents
 
 
-def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
-    """Load a detector that :meth:`BaseGraphDetector.save` wrote.
+def load(path: Any, trusted: Sequence[str] = ()) -> Any:
+    """Load a detector that :meth:`BaseGraphDetector.save` wrote, or a monitor.
 
     A file of `skops <https://skops.readthedocs.io>`_ cannot run code: it creates only classes of
     this package, of NumPy, SciPy and scikit-learn, dates, decimals and UUIDs, and those that you
@@ -134,13 +170,14 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
 
     Parameters
     ----------
-    path : str or path-like
+    path : str, path-like, bytes or binary file
+        Of a file, or its contents, such as those that a store of models returns.
     trusted : sequence of str, default=()
         Your own classes that the file may contain, such as ``"mine.EdgeCount"``.
 
     Returns
     -------
-    BaseGraphDetector
+    BaseGraphDetector or DriftMonitor
         Its scores equal those of the saved detector, to the last bit on the same machine with the
         same packages.
 
@@ -172,13 +209,8 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
     import skops.io
     from skops.io.exceptions import UntrustedTypesFoundException
 
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"{path} does not exist: give the path of a saved detector")
-    if not path.is_file():  # opening a pipe would wait forever
-        raise OSError(f"{path} is a folder or a device: give the path of a file")
-    contents = path.read_bytes()
-    if not is_zipfile(path):
+    path, contents = _contents(path)
+    if not is_zipfile(io.BytesIO(contents)):
         raise InvalidFileError(
             f"{path} is not a file that skgraphkde {__version__} wrote. Files of versions before "
             "0.2 have another format: fit and save again"
@@ -189,6 +221,8 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
         detector.get_params()
         attrgetter("schema_", "training_graphs_", "verdicts_", "offset_")(detector)
         detector.check_loaded()
+        if "monitor" in loaded:
+            loaded["monitor"].check_loaded(detector)
     except UntrustedTypesFoundException as error:
         found = skops.io.get_untrusted_types(data=contents)
         unknown = sorted({*found} - TRUSTED - {*trusted})
@@ -214,10 +248,27 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
             "and reasons may differ, or fail; fit and save again, or install "
             f"skgraphkde=={written_by}"
         )
-    return detector
+    return loaded.get("monitor", detector)
 
 
-def _check_protocol(path: Path, contents: bytes) -> None:
+def _contents(source: Any) -> tuple[str, bytes]:
+    """What errors call a file, and what it contains."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        return "this", bytes(source)
+    if hasattr(source, "read"):
+        contents = source.read()
+        if not isinstance(contents, bytes):
+            raise TypeError("the file is open as text: open it with mode 'rb'")
+        return str(getattr(source, "name", "the file")), contents
+    path = Path(source)
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist: give the path of a saved detector")
+    if not path.is_file():  # opening a pipe would wait forever
+        raise OSError(f"{path} is a folder or a device: give the path of a file")
+    return str(path), path.read_bytes()
+
+
+def _check_protocol(path: str, contents: bytes) -> None:
     """Raise an InvalidFileError if a newer skops wrote the file, in a format that this lacks."""
     import skops
     from skops.io._protocol import PROTOCOL

@@ -42,7 +42,8 @@ def score(documents: Annotated[Any, Body()] = None) -> list[dict[str, Any]]:
     """A row for each graph of the body, a list of graphs in node-link JSON, or what is wrong."""
     if not isinstance(documents, list):
         raise HTTPException(422, "the body is no list: send [graph, ...] as application/json")
-    graphs, rows = dict[int, nx.Graph](), dict[int, dict[str, Any]]()
+    graphs = dict[int, nx.Graph]()
+    rows = dict[int, dict[str, Any]]()
     for i, document in enumerate(documents):
         try:
             graphs[i] = read(document)
@@ -61,21 +62,19 @@ def read(document: Any) -> nx.Graph:
 
 
 def judge(graphs: dict[int, nx.Graph]) -> dict[int, dict[str, Any]]:
-    """Rows by position; a list with a bad graph is halved, until that one is alone."""
-    if not graphs:
-        return {}
-    given = [graph.graph.get("name") for graph in graphs.values()]
-    names = [x if isinstance(x, str) else i for i, x in zip(graphs, given, strict=True)]
-    try:
-        new = list(graphs.values())
-        table = results(app.state.detector, new, names=names, reasons="flagged")
-    except (TypeError, ValueError) as error:
-        if len(graphs) > 1:
-            pairs, half = list(graphs.items()), len(graphs) // 2
-            return judge(dict(pairs[:half])) | judge(dict(pairs[half:]))
-        [i], text = graphs, str(error)  # which calls it graph 0, unless it has a name
-        text = text.removeprefix("graph 0") if text.startswith("graph 0") else f": {text}"
-        return {i: {"error": f"graph {i}{text}"}}
-    columns = ["name", "score", "verdict", "p_value", "reason"]
-    table = table[columns].astype(object).where(table[columns].notna(), None)
-    return dict(zip(graphs, table.to_dict("records"), strict=True))
+    """Rows by position, of graphs that were read."""
+    names = []
+    for i, graph in graphs.items():
+        name = graph.graph.get("name")
+        names.append(name if isinstance(name, str) else i)
+    new = list(graphs.values())
+    options = {"names": names, "reasons": "flagged", "errors": "nan"}
+    table = results(app.state.detector, new, **options)
+    table = table.astype(object).where(table.notna(), None)
+    rows = dict[int, dict[str, Any]]()
+    for i, row in zip(graphs, table.to_dict("records"), strict=True):
+        columns = ["name", "score", "verdict", "p_value", "reason"]
+        if row["error"]:
+            columns = ["error"]
+        rows[i] = {column: row[column] for column in columns}
+    return rows

@@ -29,7 +29,12 @@ def info(model: str, own: Any) -> None:
     """Say what is in a model file."""
     fitted = load_model(model, own)
     echo(f"file            {model}, {os.path.getsize(model)} bytes")
-    echo(f"detector        {' '.join(repr(fitted).split())}")
+    known = fitted.info()
+    echo(f"detector        {known['detector']}")
+    versions = [f"{package} {version}" for package, version in known["versions"].items()]
+    echo(f"fitted by       {', '.join(versions)}")
+    counted = fitted.schema_.words.counted(known["n_graphs"], "graph")
+    echo(f"training        {counted}, sha256 {known['checksum']}")
     print_fitted(fitted)
 
 

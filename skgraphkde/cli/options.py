@@ -356,11 +356,20 @@ detector_option = click.option(
 
 def load_model(path: str, own: Any) -> Any:
     """The detector in a file, which may contain classes of the module that the user named."""
-    if own is None:
-        return load(path)
+    trusted = []
+    if own is not None:
+        trusted = _classes_of(own)
+    found = load(path, trusted)
+    if isinstance(found, BaseGraphDetector):
+        return found
+    raise ValueError(f"{path} holds a monitor of drift: give the file of a detector")
+
+
+def _classes_of(own: Any) -> list[str]:
+    """The names of all classes of a module, or of the module of a class."""
     module = own if inspect.ismodule(own) else sys.modules[own.__module__]
     names = [name for name, _ in inspect.getmembers(module, inspect.isclass)]
-    return load(path, [f"{module.__name__}.{name}" for name in names])
+    return [f"{module.__name__}.{name}" for name in names]
 
 
 # -- the schema ------------------------------------------------------------------------------------

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import os
+from dataclasses import replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin
+from sklearn.base import OutlierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +20,7 @@ from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import KnownGraphs
 from skgraphkde.core.graphs.names import with_name_keys
 from skgraphkde.core.graphs.problems import Ignored, IgnoredWarning
-from skgraphkde.core.graphs.schema import SCHEMAS, GraphSchema, unread_attributes, validated
+from skgraphkde.core.graphs.schema import KINDS, SCHEMAS, GraphSchema, unread_attributes, validated
 from skgraphkde.core.scoring.calibration import (
     Calibration,
     FittedCalibration,
@@ -35,14 +35,14 @@ from skgraphkde.core.views.namesakes import compare_names
 from skgraphkde.detectors.checks import check_arrays
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, check_coding, checked_verdicts
-from skgraphkde.reading.readers import read_graphs
+from skgraphkde.reading.readers import check_sequence, read_graphs
 from skgraphkde.reading.selection import (
     align_to_schema,
     check_scale,
     drop_id_columns,
     warn_of_lacking,
 )
-from skgraphkde.saving import save
+from skgraphkde.saving import checksum, save, versions
 
 
 class _Counted(NamedTuple):
@@ -88,7 +88,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         ``joblib.parallel_config``, which can name a cluster; -1 is all cores. Fitting, and scoring
         a few graphs, use one process.
     random_state : int, RandomState instance or None, default=None
-        Seed or generator for all random choices.
+        Seed or generator for all random choices. With an int, scores are equal to the last bit with
+        one thread, and to a relative 1e-12 with another number of threads.
     verbose : int, default=0
         1 shows a progress bar for each stage; in a log, a line.
 
@@ -112,6 +113,11 @@ class BaseGraphDetector(OutlierMixin, Specification):
         confirmed anomalies. With ``calibration="train"`` its plain score; missing with "split".
     calibration_index_ : ndarray of shape (n_graphs,)
         Position of this score in `calibration_scores_`; -1 for confirmed anomalies.
+    fitted_graphs_ : ndarray of shape (n_fitted,)
+        Indices of the training graphs to which the subclass was fitted, ascending: without
+        confirmed anomalies, graphs held out, and copies that do not count.
+    versions_ : dict of str -> str
+        Versions of this package, of Python, and of the packages that took part in the fit.
     is_calibrated_ : bool
         Whether p-values can be computed from `calibration_scores_`. False for
         ``calibration="train"``.
@@ -131,6 +137,10 @@ class BaseGraphDetector(OutlierMixin, Specification):
     >>> detector.predict([nx.path_graph(20), nx.complete_graph(20)]).tolist()
     [1, -1]
     """
+
+    # The link of scikit-learn's HTML of a detector.
+    _doc_link_module = "skgraphkde"
+    _doc_link_template = "https://github.com/skgraphkde/skgraphkde/blob/main/docs/api.rst"
 
     _parameter_constraints: dict = {
         "schema": [GraphSchema, StrOptions(set(SCHEMAS)), None],
@@ -161,6 +171,26 @@ class BaseGraphDetector(OutlierMixin, Specification):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, which count from the next fit on.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+        """
+        before = getattr(self, "contamination", None)
+        super().set_params(**params)
+        if hasattr(self, "calibration_") and self.contamination != before:
+            warn(
+                "contamination counts from the next fit on: to move the threshold now, call "
+                "set_contamination"
+            )
+        return self
 
     # -- methods of a subclass ---------------------------------------------------------------------
 
@@ -235,7 +265,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         X : sequence of graphs, or GraphBatch
             Training graphs, at least 2, see :func:`skgraphkde.read_graphs`.
         y : array-like of shape (n_graphs,), default=None
-            Ignored, with a warning if it has values other than 1 and -1.
+            Ignored, with a warning if it has values other than 1 and -1. Its length is checked.
 
         Returns
         -------
@@ -248,7 +278,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         ValueError
             If a graph or a parameter is invalid. A detector that was fitted before is unchanged.
         """
-        warn_of_target(y)
+        check_target(X, y)
         self._fit(X)
         return self
 
@@ -261,7 +291,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         Parameters
         ----------
         X : sequence of graphs, or GraphBatch
-            Normal graphs, at least one.
+            Normal graphs; none changes nothing.
         y : None
             Ignored.
 
@@ -286,7 +316,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         if not hasattr(self, "training_graphs_"):
             return self.fit(X)
         batch = self.read(X)
-        self._refit(batch, np.append(self.verdicts_, np.full(len(batch), UNKNOWN)))
+        if len(batch):
+            self._refit(batch, np.append(self.verdicts_, np.full(len(batch), UNKNOWN)))
         return self
 
     def _fit(self, X: Any, verdicts: Any = None) -> None:
@@ -349,20 +380,22 @@ class BaseGraphDetector(OutlierMixin, Specification):
         self.schema_ = batch.schema
         self.training_graphs_ = batch
         self.verdicts_ = counted.verdicts
+        self.versions_ = versions()
         judged = Judged(batch[counted.verdicts == ANOMALY], batch[counted.verdicts == NORMAL])
         calibration = self._calibration
         rng = check_random_state(self.random_state)
         share = None if self.contamination == "auto" else float(self.contamination)
         if isinstance(calibration, Split):
             held_out, training = calibration.split(len(counted.distinct), share, rng)
-            self._fit_judged(batch[counted.distinct[training]], judged, rng)
+            self.fitted_graphs_ = counted.distinct[training]
+            self._fit_judged(batch[self.fitted_graphs_], judged, rng)
             # All copies: a held-out graph with many copies is as frequent among new graphs.
             index = counted.normal[np.isin(counted.inverse, held_out)]
             self._check_batch(batch[index])
             scores = self._checked_scores(batch[index])
         else:
             scores = self._own_scores(batch, counted.distinct, judged, rng)
-            index = counted.distinct
+            index = self.fitted_graphs_ = counted.distinct
         self.calibration_ = FittedCalibration(
             finite(scores), index, share, is_comparable=calibration is not None
         )
@@ -421,6 +454,45 @@ class BaseGraphDetector(OutlierMixin, Specification):
         """True if scores of new graphs can be compared with the calibration scores."""
         return self.calibration_.is_comparable
 
+    def set_contamination(self, contamination: float | str) -> Self:
+        """Move the threshold of the fitted detector, without another fit.
+
+        Scores and p-values stay what they are.
+
+        Parameters
+        ----------
+        contamination : float or "auto"
+            As the parameter of the detector, which is set, too.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If it is out of range. The detector is then unchanged.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from skgraphkde import GraphKDEDetector
+        >>> graphs = [nx.cycle_graph(n) for n in range(10, 60)]
+        >>> detector = GraphKDEDetector().fit(graphs)
+        >>> new = [nx.cycle_graph(n) for n in range(60, 66)]
+        >>> [int((detector.set_contamination(x).predict(new) == -1).sum()) for x in (0.02, 0.3)]
+        [0, 4]
+        """
+        check_is_fitted(self)
+        changed = clone(self).set_params(contamination=contamination)
+        changed.validate()
+        share = None if contamination == "auto" else float(contamination)
+        calibration = replace(self.calibration_, contamination=share)
+        calibration.warn_if_few()
+        self.calibration_ = calibration
+        self.contamination = contamination
+        return self
+
     # -- score -------------------------------------------------------------------------------------
 
     def score_samples(self, X: Any) -> np.ndarray:
@@ -433,11 +505,14 @@ class BaseGraphDetector(OutlierMixin, Specification):
         Returns
         -------
         ndarray of shape (n_graphs,), float64
-            Higher is more normal. A graph's score does not depend on the other graphs. A training
-            graph is scored like a new one, with itself among the graphs that were fitted, and a
-            warning says so if there are several; `calibration_scores_` has leave-one-out scores.
+            Higher is more normal; of an empty list, an empty array. A graph's score does not depend
+            on the other graphs. A training graph is scored like a new one, with itself among the
+            graphs that were fitted, and a warning says so if there are several;
+            `calibration_scores_` has leave-one-out scores.
         """
         batch = self.read(X)
+        if not len(batch):
+            return np.empty(0)
         self.warn_if_given_again(batch)
         with stage(f"Scoring {len(batch)} graphs", self.verbose):
             scores = in_parallel(self._checked_scores, batch, self.n_jobs)
@@ -616,6 +691,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         Parameters
         ----------
         X : sequence of graphs, or GraphBatch
+            An empty list is an empty batch.
 
         Returns
         -------
@@ -627,6 +703,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
             If a graph is invalid, or lacks attributes that the training graphs had.
         """
         check_is_fitted(self)
+        if not n_graphs_in(X):
+            return self.training_graphs_[:0]
         with stage("Reading", self.verbose):
             batch = align_to_schema(read_graphs(X, schema=self.schema_), self.schema_)
             if self.training_graphs_.name_keys is not None and batch.name_keys is None:
@@ -658,7 +736,44 @@ class BaseGraphDetector(OutlierMixin, Specification):
         finite(self._checked_scores(self.training_graphs_[:1]))  # what else must fit
         self._freeze()
 
-    def save(self, path: str | os.PathLike) -> None:
+    def info(self) -> dict[str, Any]:
+        """What the fitted detector is, for a log or a registry of models.
+
+        Returns
+        -------
+        dict
+            With "detector", its parameters as text; "versions" of what fitted it, by package;
+            "n_graphs", "n_nodes" and "n_edges" of its training graphs, and "checksum", their
+            SHA-256, without the ids of nodes; "schema", the names of the data that are read, by
+            their kind; "contamination", "offset" and "n_scores", of the threshold; "n_verdicts".
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from skgraphkde import GraphKDEDetector
+        >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(10, 30)])
+        >>> info = detector.info()
+        >>> info["n_graphs"], len(info["checksum"])
+        (20, 64)
+        """
+        check_is_fitted(self)
+        graphs = self.training_graphs_
+        schema = {kind: list(self.schema_.names(kind)) for kind in KINDS}
+        return {
+            "detector": " ".join(repr(self).split()),
+            "versions": dict(self.versions_),
+            "n_graphs": len(graphs),
+            "n_nodes": graphs.n_nodes,
+            "n_edges": int(graphs.n_edges_per_graph.sum()),
+            "checksum": checksum(graphs),
+            "schema": {kind: names for kind, names in schema.items() if names},
+            "contamination": self.contamination,
+            "offset": float(self.offset_),
+            "n_scores": len(self.calibration_scores_),
+            "n_verdicts": int(np.count_nonzero(self.verdicts_)),
+        }
+
+    def save(self, path: Any) -> None:
         """Save the fitted detector to a file that :func:`skgraphkde.load` reads.
 
         The file contains the training graphs, without the ids of their nodes. The loaded detector
@@ -666,8 +781,9 @@ class BaseGraphDetector(OutlierMixin, Specification):
 
         Parameters
         ----------
-        path : str or path-like
-            An existing file is replaced in one step, and kept if writing fails.
+        path : str, path-like, or binary file
+            An existing file is replaced in one step, and kept if writing fails. An open file, such
+            as an ``io.BytesIO``, is written to.
 
         Raises
         ------
@@ -680,9 +796,27 @@ class BaseGraphDetector(OutlierMixin, Specification):
         save(self, path)
 
 
-def warn_of_target(y: Any) -> None:
-    """Warn of a target by which scikit-learn would invert metrics, which `fit` alone can see."""
-    if y is not None and not np.isin(y, (1, -1)).all():
+def n_graphs_in(X: Any) -> int:
+    """Number of graphs in a list, or a TypeError if it is none."""
+    if not isinstance(X, GraphBatch):
+        check_sequence(X)
+    return len(X)
+
+
+def check_target(X: Any, y: Any) -> None:
+    """Check the length of a target that is ignored, and warn if scikit-learn would invert metrics.
+
+    Raises
+    ------
+    ValueError
+        If it has not one value for each graph.
+    """
+    if y is None:
+        return
+    n = n_graphs_in(X)
+    if len(y) != n:
+        raise ValueError(f"y has {len(y)} values for {n} graphs: give one for each, or None")
+    if not np.isin(y, (1, -1)).all():
         warn(
             "fit ignores y, and metrics such as roc_auc can be inverted unless y is 1 for "
             "normal graphs and -1 for anomalies: see skgraphkde.model_selection.OneClassKFold"

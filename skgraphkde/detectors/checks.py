@@ -68,6 +68,8 @@ def check_arrays(detector: Any) -> None:
     n = len(detector.training_graphs_)
     scores = detector.calibration_scores_
     arrays = [Expected("verdicts_", detector.verdicts_, (n,), -1, 1)]
+    fitted = detector.fitted_graphs_
+    arrays.append(Expected("fitted_graphs_", fitted, (len(fitted),), 0, n - 1, WHOLE))
     if hasattr(detector, "training_scores_"):
         index = detector.calibration_index_
         arrays.append(Expected("training_scores_", detector.training_scores_, (n,)))

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,7 +35,7 @@ from skgraphkde.core.views import (
     View,
 )
 from skgraphkde.core.views.embedding import Embedding
-from skgraphkde.detectors.base import BaseGraphDetector, Judged, warn_of_target
+from skgraphkde.detectors.base import BaseGraphDetector, Judged, check_target
 from skgraphkde.detectors.verdicts import UNKNOWN, check_coding, checked_verdicts
 
 __all__ = ["GraphKDEDetector"]
@@ -54,7 +54,6 @@ VIEWS: dict[str, type[View]] = {
 
 
 class GraphKDEDetector(
-    ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     BaseGraphDetector,  # type: ignore[misc]
 ):
@@ -119,8 +118,8 @@ class GraphKDEDetector(
         a few graphs, use one process.
     random_state : int, RandomState instance or None, default=None
         Seed or generator of initial weights, held-out graphs, batches, dropout, twins and random
-        features. An int gives the same result in each run on the same machine, with any number of
-        threads.
+        features. An int gives the same result in each run on the same machine, to the last bit with
+        one thread, and to a relative 1e-12 with another number of threads.
     verbose : int, default=0
         1 shows a progress bar for each stage; in a log, a line.
 
@@ -319,7 +318,7 @@ class GraphKDEDetector(
         X : sequence of graphs, or GraphBatch
             Training graphs, at least 2, see :func:`skgraphkde.read_graphs`.
         y : array-like of shape (n_graphs,), default=None
-            Ignored, with a warning if it has values other than 1 and -1.
+            Ignored, with a warning if it has values other than 1 and -1. Its length is checked.
         verdicts : array-like of shape (n_graphs,), default=None
             -1 or "anomaly" for a confirmed anomaly, 1 or "normal" for a graph that somebody
             confirmed as normal, 0 or None for no verdict. Confirmed anomalies are no references
@@ -338,7 +337,7 @@ class GraphKDEDetector(
             If a graph, a verdict or a parameter is invalid. A detector that was fitted before is
             unchanged.
         """
-        warn_of_target(y)
+        check_target(X, y)
         self._fit(X, verdicts)
         return self
 
@@ -441,6 +440,8 @@ class GraphKDEDetector(
         batch = self.read(X)
         check_coding(verdicts)
         new_verdicts = checked_verdicts(verdicts, batch)
+        if not len(batch):
+            return self
         of_known, of_batch = kinds_of(self.training_graphs_, batch)
         known_verdicts = self.verdicts_.copy()
         for kind, verdict in zip(of_batch, new_verdicts, strict=True):
@@ -537,12 +538,94 @@ class GraphKDEDetector(
             count as 0.
         """
         batch = self.read(X)
+        known = batch if other is None else self.read(other)
+        if not len(batch) or not len(known):
+            return np.empty((len(batch), len(known)))
         if other is not None:
-            return self.model_.distances(batch, self.read(other))
+            return self.model_.distances(batch, known)
         D = self.model_.distances(batch, batch)
         D = np.maximum(D, D.T)  # symmetric despite rounding
         np.fill_diagonal(D, 0)
         return D
+
+    def kneighbors(
+        self,
+        X: Any = None,
+        n_neighbors: int = 5,
+        return_distance: bool = True,
+        *,
+        view: int | str | None = None,
+    ) -> Any:
+        """Training graphs that are most like each graph, in the words of scikit-learn.
+
+        Parameters
+        ----------
+        X : sequence of graphs, or GraphBatch, default=None
+            None: the training graphs, of which none is a neighbor of itself.
+        n_neighbors : int, default=5
+            At least 1.
+        return_distance : bool, default=True
+            Whether to return distances, too.
+        view : int or str, default=None
+            Whose distance it is: an index in ``model_.views``, or the name of the first of its
+            kind: "density", "tanimoto", "neighbors" or "statistics". None is the first density.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_graphs, n_neighbors)
+            In ascending order; only with `return_distance`.
+        indices : ndarray of shape (n_graphs, n_neighbors), int
+            Positions in `training_graphs_`. Of more than `max_references` training graphs, those
+            of the sample are compared.
+
+        Raises
+        ------
+        ValueError
+            If there are not so many references, or the view has no distances.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from skgraphkde import GraphKDEDetector
+        >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(10, 30)])
+        >>> detector.kneighbors([nx.cycle_graph(15)], 1, return_distance=False, view="statistics")
+        array([[5]])
+        """
+        check_is_fitted(self)
+        check_scalar(n_neighbors, "n_neighbors", Integral, min_val=1)
+        model = self.model_
+        place = self._view_with_distances(view)
+        n_known = len(model.references) - (X is None)
+        if n_neighbors > n_known:
+            raise ValueError(f"n_neighbors is {n_neighbors}, of {n_known} graphs: lower it")
+        batch = self.training_graphs_ if X is None else self.read(X)
+        own = np.full(len(batch), -1)
+        if X is None:
+            own[self.fitted_graphs_] = np.arange(len(self.fitted_graphs_))
+        if not len(batch):
+            distances = np.empty((0, n_neighbors))
+            indices = np.empty((0, n_neighbors), dtype=np.int64)
+        else:
+            distances, indices = model.nearest(batch, n_neighbors, view=place, own=own)
+        indices = self.fitted_graphs_[model.reference_index[indices]]
+        return (distances, indices) if return_distance else indices
+
+    def _view_with_distances(self, view: int | str | None) -> int:
+        """The index of the fitted view that is meant."""
+        model = self.model_
+        places = [i for i, x in enumerate(model.views) if x.has_distances]
+        if view is None:
+            return model.densities[0]
+        if isinstance(view, Integral) and view in places:
+            return int(view)
+        of_name: dict[str, int] = {}
+        for name, kind in VIEWS.items():
+            for i in places:
+                if isinstance(model.views[i], kind):
+                    of_name.setdefault(name, i)
+        if isinstance(view, str) and view in of_name:
+            return of_name[view]
+        raise ValueError(f"view must be one of {places} or of {list(of_name)}, got {view!r}")
 
     def transform(self, X: Any) -> np.ndarray:
         """Embed each graph as the mean of its node embeddings.
@@ -557,10 +640,38 @@ class GraphKDEDetector(
             Vectors for t-SNE, clustering, or any other scikit-learn estimator. `embedding_dim` is
             the dimension of the encoder's points: `hidden_dim` of a GCN, the number of node
             features times ``n_layers + 1`` of a Propagation. ``set_output(transform="pandas")``
-            names the columns.
+            names the columns, see :meth:`get_feature_names_out`.
         """
-        return self.model_.embeddings(self.read(X))
+        batch = self.read(X)
+        if not len(batch):
+            return np.empty((0, self.model_.encoder.out_dim))
+        return self.model_.embeddings(batch)
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.model_.encoder.out_dim
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of :meth:`transform`.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str, shape (embedding_dim,)
+            The node features, and their averages over neighborhoods by the round of averages.
+            Coordinates that mix features, as those of a GCN, have the name of the encoder and a
+            number.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from skgraphkde import GraphKDEDetector
+        >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(10, 30)])
+        >>> names = detector.get_feature_names_out().tolist()
+        >>> names[0], names[-1]
+        ('degree=0', 'round 2: return_4')
+        """
+        check_is_fitted(self)
+        encoder = self.model_.encoder
+        of_nodes = self.model_.features.get_feature_names_out().tolist()
+        return np.array(encoder.names_of_coordinates(of_nodes), dtype=object)

@@ -60,6 +60,8 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> pd.DataFrame:
     """
     batch = detector.read(graphs)
     model = detector.model_
+    if not len(batch):
+        return pd.DataFrame(columns=list(model.view_names), dtype=float)
     surprises = surprises_of(model, model.view_scores(batch))
     return pd.DataFrame(surprises, columns=list(model.view_names))
 
@@ -106,6 +108,8 @@ def novel_nodes(detector: GraphKDEDetector, graphs: Any) -> list[np.ndarray]:
     novelty = detector.model_.first(Novelty)
     if novelty is None:
         raise ValueError("the detector has no view of novelty: add 'novelty' to its views")
+    if not len(batch):
+        return []
     own = np.full(len(batch), -1)
     new_from = novelty.new_from(own, detector.model_.context(batch))
     return np.split(new_from, batch.node_ptr[1:-1])
@@ -159,6 +163,9 @@ def nearest_references(
             f"view must be the index of a density, one of {model.densities}, got {view!r}: the "
             "other views have no distances"
         )
+    if not len(batch):
+        k = min(int(k), len(model.references))
+        return np.empty((0, k)), np.empty((0, k), dtype=np.int64)
     return model.nearest(batch, int(k), view=view)
 
 

@@ -13,9 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from skgraphkde._messages import encodable
 from skgraphkde._utils import during, one_blas_thread, progress
 from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.problems import GraphError
+from skgraphkde.core.graphs.problems import called as graph_called
+from skgraphkde.core.graphs.schema import PARTS
+from skgraphkde.core.points.features import values_in_use
 from skgraphkde.core.scoring.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.core.scoring.groups import find_groups
-from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.base import BaseGraphDetector, n_graphs_in
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
@@ -436,6 +440,7 @@ def results(
     names: Sequence[Any] | None = None,
     alpha: float = 0.1,
     reasons: bool | str = True,
+    errors: str = "raise",
 ) -> pd.DataFrame:
     """Scores, verdicts, p-values, selection and main reason of graphs, one row each.
 
@@ -453,6 +458,9 @@ def results(
     reasons : bool or "flagged", default=True
         Which graphs have a reason: all, none (False), or the anomalies. Reasons take several times
         as long as scores.
+    errors : {"raise", "nan"}, default="raise"
+        What a graph does that cannot be read or judged: raise an error, or have a row without
+        numbers, and its error in the column "error". The others are judged as without it.
 
     Returns
     -------
@@ -472,13 +480,19 @@ def results(
           all others, flagged or not; missing for most graphs, and for new ones;
         - reason : the first that :func:`explain` gives, in words; if its strength is below 1, as
           many as fit in two lines; then what all of its group have; missing if there is none, as
-          for detectors other than :class:`~skgraphkde.GraphKDEDetector`.
+          as for detectors other than :class:`~skgraphkde.GraphKDEDetector`;
+        - n_unseen : how many values of categories, of its nodes, edges and itself, no training
+          graph has; the first time, a warning names them;
+        - error : only with ``errors="nan"``, why a graph could not be judged, with the remedy;
+          missing for all others.
+
+        An empty list has an empty table.
 
     Raises
     ------
     TypeError, ValueError
-        If a graph cannot be used, there are not as many names as graphs, alpha is not in (0, 1],
-        or `reasons` is something else.
+        If a graph cannot be used, unless ``errors="nan"``; if there are not as many names as
+        graphs, alpha is not in (0, 1], or `reasons` or `errors` is something else.
 
     Notes
     -----
@@ -499,26 +513,140 @@ def results(
     check_alpha(alpha)
     if reasons not in (True, False, "flagged"):
         raise ValueError(f"reasons must be True, False or 'flagged', got {reasons!r}")
+    if errors not in ("raise", "nan"):
+        raise ValueError(f"errors must be 'raise' or 'nan', got {errors!r}")
+    if errors == "nan" and graphs is not None:
+        return _results_of_usable(detector, graphs, names, alpha, reasons)
     batch, own = to_judge(detector, graphs)
+    judged = _judged(detector, batch, own, reasons)
+    groups = [] if own is None else groups_of(detector)
+    table = _as_table(detector, batch, judged, groups)
+    table.insert(0, "name", _names_of(batch, names))
+    if own is None:
+        table["selected"] = _selected(detector, table["p_value"], alpha)
+    return table.assign(error=_texts([None] * len(table))) if errors == "nan" else table
+
+
+def _judged(
+    detector: BaseGraphDetector, batch: GraphBatch, own: np.ndarray | None, reasons: bool | str
+) -> list[Judgement]:
+    """Judgements with the reasons that are asked for."""
+    if not len(batch):
+        return []
     judged = judge(detector, batch, own=own, n_reasons=N_REASONS if reasons is True else 0)
     if reasons == "flagged":
         flagged = np.flatnonzero([x.is_anomaly for x in judged])
         judged = judge_some(detector, batch, flagged, judged, own=own)
-    p_values = np.array([x.p_value for x in judged], dtype=float)
-    selected: Any = [pd.NA] * len(batch)
-    if detector.is_calibrated_ and own is None:
-        n_scores = len(detector.calibration_scores_)
-        selected = discoveries(p_values, alpha, n_scores)
-    groups = [] if own is None else groups_of(detector)
+    return judged
+
+
+def _as_table(
+    detector: BaseGraphDetector,
+    batch: GraphBatch,
+    judged: Sequence[Judgement],
+    groups: list[GroupInWords],
+) -> pd.DataFrame:
+    """The columns of :func:`results` that do not depend on other new graphs."""
     return pd.DataFrame(
         {
-            "name": _names_of(batch, names),
-            "score": [x.score for x in judged],
-            "decision": [x.decision for x in judged],
-            "verdict": [-1 if x.is_anomaly else 1 for x in judged],
-            "p_value": p_values,
-            "selected": pd.array(selected, dtype="boolean"),
+            "score": np.array([x.score for x in judged], dtype=float),
+            "decision": np.array([x.decision for x in judged], dtype=float),
+            "verdict": np.array([-1 if x.is_anomaly else 1 for x in judged], dtype=np.int64),
+            "p_value": np.array([x.p_value for x in judged], dtype=float),
+            "selected": pd.array([pd.NA] * len(batch), dtype="boolean"),
             "group": group_numbers(groups, len(batch)),
-            "reason": pd.array(with_shared([x.why for x in judged], groups), dtype="string"),
+            "reason": _texts(with_shared([x.why for x in judged], groups)),
+            "n_unseen": _count_unseen(batch, detector.training_graphs_),
         }
     )
+
+
+def _texts(values: Sequence[str | None]) -> Any:
+    return pd.array(list(values), dtype="string")
+
+
+def _selected(detector: BaseGraphDetector, p_values: pd.Series, alpha: float) -> Any:
+    """Which of the new graphs that were judged are selected; missing for the others."""
+    selected = pd.array([pd.NA] * len(p_values), dtype="boolean")
+    is_judged = p_values.notna().to_numpy()
+    if detector.is_calibrated_ and is_judged.any():
+        n_scores = len(detector.calibration_scores_)
+        selected[is_judged] = discoveries(p_values[is_judged].to_numpy(), alpha, n_scores)
+    return selected
+
+
+def _results_of_usable(
+    detector: BaseGraphDetector,
+    graphs: Any,
+    names: Sequence[Any] | None,
+    alpha: float,
+    reasons: bool | str,
+) -> pd.DataFrame:
+    """The table of :func:`results`, with a row without numbers for each graph that has an error."""
+    check_is_fitted(detector)
+    n = n_graphs_in(graphs)
+    if names is not None:
+        names = checked_names(names, n)
+    table = _as_table(detector, detector.training_graphs_[:0], [], [])
+    parts = [table.assign(name=pd.Series(dtype=object), error=_texts([]))]
+
+    def judge_part(start: int, stop: int) -> None:
+        """Judge some graphs; if there is an error, one half and then the other."""
+        part = graphs[start:stop]
+        position = range(start, stop)
+        try:
+            batch = detector.read(part)
+            found = _as_table(detector, batch, _judged(detector, batch, None, reasons), [])
+        except (TypeError, ValueError) as error:
+            if len(position) > 1:
+                middle = (start + stop) // 2
+                judge_part(start, middle)
+                judge_part(middle, stop)
+                return
+            called = start if names is None else names[start]
+            row = pd.DataFrame({"name": [called], "error": _texts([_named(error, called)])})
+            parts.append(row.set_index(pd.Index(position)))
+            return
+        found["name"] = list(_names_of(batch)) if batch.names and all(batch.names) else position
+        if names is not None:
+            found["name"] = list(names[start:stop])
+        parts.append(found.set_index(pd.Index(position)))
+
+    if n:
+        judge_part(0, n)
+    table = pd.concat(parts)[["name", *table.columns, "error"]]
+    table["verdict"] = table["verdict"].astype("Int64")
+    table["n_unseen"] = table["n_unseen"].astype("Int64")
+    table["selected"] = _selected(detector, table["p_value"], alpha)
+    return table
+
+
+def _count_unseen(graphs: GraphBatch, known: GraphBatch) -> np.ndarray:
+    """Number of values of categories of each graph that no known graph has, (n_graphs,)."""
+    counts = np.zeros(len(graphs), dtype=np.int64)
+    for part in PARTS:
+        of_known = known.once(values_in_use, part)
+        labels = graphs.data(part).labels
+        if labels is None:
+            continue
+        for name in graphs.values_by_category(part):
+            values, codes = graphs.category(part, name)
+            seen = set(of_known.get(name, ()))
+            is_unseen = np.array([value not in seen for value in values], dtype=bool)
+            if not is_unseen.any():
+                continue
+            own = codes[labels]
+            here = np.flatnonzero(is_unseen[own])
+            pairs = np.unique(graphs.owner(part)[here] * len(values) + own[here])
+            counts += np.bincount(pairs // len(values), minlength=len(graphs))
+    return counts
+
+
+def _named(error: Exception, called: Any) -> str:
+    """The text of an error about one graph, which was read alone, with its name or position."""
+    if isinstance(error, GraphError) and error.graph == 0:
+        return str(GraphError(called, error.text))
+    text = str(error)
+    if text.startswith("graph 0"):
+        return f"{graph_called(called)}{text.removeprefix('graph 0')}"
+    return text

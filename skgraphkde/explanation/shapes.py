@@ -304,8 +304,8 @@ def _say_fan(graph: GraphBatch, shape: Shape, names: Sequence[Any] | None) -> Sa
     text = f"{words.counted(len(arcs), 'edge')} {way} one {words.node}, {_called(hub, names)}"
     if len(arcs) > size:  # some are parallel
         text += f", {other_way} {words.counted(size, 'node')}"
-    about = {"fan-in": ("sources",), "fan-out": ("sinks",), "star": ("triangles",)}
-    return Said(text, np.array([hub]), arcs, ("degrees", *about[shape.name]))
+    follows = {"fan-in": "sources", "fan-out": "sinks", "star": "triangles"}
+    return Said(text, np.array([hub]), arcs, ("degrees", follows[shape.name]))
 
 
 def _say_way(graph: GraphBatch, shape: Shape, names: Sequence[Any] | None) -> Said:
@@ -332,15 +332,15 @@ def _say_bridge(graph: GraphBatch, shape: Shape, names: Sequence[Any] | None) ->
     bridge = [int(parent[end]), end]
     _, component = connected_components(links, directed=False)
     n_of_both = np.count_nonzero(component == component[end])
-    parts = [n_of_both - int(size[end]), int(size[end])]
+    parts = [int(n_of_both - size[end]), int(size[end])]
     ends = _ends(graph)
     arcs = np.flatnonzero((ends == bridge).all(axis=1))
     if graph.directed and not len(arcs):  # it leads the other way
         bridge.reverse()
         parts.reverse()
         arcs = np.flatnonzero((ends == bridge).all(axis=1))
-    way = " -> " if graph.directed else " - "
-    called = way.join(_called(v, names) for v in bridge)
+    mark = " -> " if graph.directed else " - "
+    called = mark.join(_called(v, names) for v in bridge)
     words = graph.schema.words
     if len(arcs) > 1:
         called += f" ({words.counted(len(arcs), 'edge')})"

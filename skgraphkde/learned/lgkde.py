@@ -470,7 +470,10 @@ class LGKDE(GraphKDEDetector):
             not swapped. ``[swapped]`` if `energies` is None: the data of edges are swapped.
         """
         self.validate()
-        return self._twins.structural(self.read(X), np.random.RandomState(self.twin_seed_))
+        batch = self.read(X)
+        if not len(batch):
+            raise ValueError("there is no graph to make twins of: give at least one")
+        return self._twins.structural(batch, np.random.RandomState(self.twin_seed_))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Contrast between the densities of new graphs and of their twins.
@@ -494,6 +497,8 @@ class LGKDE(GraphKDEDetector):
         """
         self.validate()
         batch = self.read(X)
+        if not len(batch):
+            raise ValueError("there is no graph to make twins of: give at least one")
         rng = np.random.RandomState(self.twin_seed_)
         carried = Embedding(None, self.encoder_, [self._density])
         of_twins = []

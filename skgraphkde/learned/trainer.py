@@ -19,7 +19,7 @@ import torch
 from threadpoolctl import ThreadpoolController
 from torch import nn
 
-from skgraphkde._utils import one_blas_thread, progress
+from skgraphkde._utils import log, one_blas_thread, progress
 from skgraphkde.core.distances.measures import DiscreteMeasures
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.points.propagation import MessageFlow, node_colors
@@ -221,6 +221,7 @@ class Trainer:
         values = loss, held_out, weights, copies, seconds
         for name, value in zip(self.history, values, strict=True):
             self.history[name].append(value)
+        log.info("epoch %d: loss %.6g, held out %.6g, %.2f s", epoch, loss, held_out, seconds)
         best = self.history["validation_loss"][self.best_epoch]
         if not epoch or not len(self.held_out) or held_out < best:
             self.best_state = copy.deepcopy(self.weights.state_dict())

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from os import PathLike, fspath
@@ -133,7 +133,9 @@ def read_graphs(
         graphs = graphs.to_data_list()
     elif is_a(graphs, "dgl", "DGLGraph"):  # one graph is a batch of one: DGL makes no difference
         graphs = sys.modules["dgl"].unbatch(graphs)
-    _check_sequence(graphs)
+    check_sequence(graphs)
+    if len(graphs) == 0:
+        raise ValueError("the list of graphs is empty: give at least one graph")
     batches: list[GraphBatch] = []
     for are_batches, group in groupby(
         enumerate(progress(graphs)), key=lambda x: isinstance(x[1], GraphBatch)
@@ -173,6 +175,11 @@ def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
             f"graph {index} is None, which RDKit returns for a molecule that it cannot read: "
             "leave it out"
         )
+    if isinstance(graph, list) and graph and all(map(_is_pair_of_ids, graph)):
+        raise TypeError(
+            f"graph {index} is a list of pairs, such as {shown(repr(graph[0]))}: if these are its "
+            'edges, give {"edges": pairs}; if they are the rows of a matrix, np.array(rows)'
+        )
     if isinstance(graph, str):
         raise TypeError(
             f"graph {index} is the text {shown(graph)!r}; if this is SMILES, give "
@@ -186,10 +193,17 @@ def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
     )
 
 
-def _check_sequence(graphs: Any) -> None:
-    """Raise an error that says what to do unless `graphs` is a non-empty sequence."""
+def _is_pair_of_ids(x: Any) -> bool:
+    """True for (u, v), and (u, v, key or data), as ``list(graph.edges)`` has them."""
+    return isinstance(x, tuple) and len(x) in (2, 3) and isinstance(x[0], Hashable)
+
+
+def check_sequence(graphs: Any) -> None:
+    """Raise a TypeError that says what to do unless `graphs` is a sequence."""
     got = "expected a list of graphs, got"
     is_pair = isinstance(graphs, tuple) and len(graphs) == 2
+    if is_a(graphs, "torch.utils.data", "DataLoader"):
+        raise TypeError(f"{got} a DataLoader: write list(loader.dataset), which keeps the order")
     is_edge_list = isinstance(graphs, dict) and not {"edges", "edge_index"}.isdisjoint(graphs)
     if is_edge_list or any(is_a(graphs, *classes) for classes in _PACKAGES.values()):
         raise TypeError(f"{got} one graph: write [graph]")
@@ -225,5 +239,3 @@ def _check_sequence(graphs: Any) -> None:
             "np.array(list_of_networkx_graphs) keeps node ids and loses every edge when the graphs "
             "have equal size: pass the list itself. Pass a single adjacency matrix as [(A, None)]"
         )
-    if len(graphs) == 0:
-        raise ValueError("the list of graphs is empty: give at least one graph")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from skgraphkde._words import WHY_IGNORED
 
-__all__ = ["GraphError", "Ignored", "IgnoredWarning", "MissingError"]
+__all__ = ["GraphError", "Ignored", "IgnoredWarning", "MissingError", "UnseenCategoryWarning"]
 
 
 def called(graph: int | str) -> str:
@@ -51,6 +51,10 @@ class MissingError(GraphError):
 
 class IgnoredWarning(UserWarning):
     """A warning that names the :class:`Ignored` attributes of graphs."""
+
+
+class UnseenCategoryWarning(UserWarning):
+    """A warning that names categories that `fit` did not see, once for each fitted detector."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import TransformerMixin, _fit_context
@@ -23,7 +24,7 @@ from skgraphkde._utils import warn
 from skgraphkde._words import legible
 from skgraphkde.core.graphs.arrays import ROUNDING, codes_in
 from skgraphkde.core.graphs.batch import GraphBatch, is_spatial
-from skgraphkde.core.graphs.problems import called
+from skgraphkde.core.graphs.problems import UnseenCategoryWarning, called
 from skgraphkde.core.graphs.random_walks import STEPS, return_probabilities
 from skgraphkde.core.graphs.refinement import (
     INCREMENT,
@@ -645,7 +646,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             used = values_in_use(batch, part)
             known = self.values_[part]
             if list(used) == list(known) and (part != "node" or has_labels):
-                _warn_of_unseen(batch, part, used, known)
+                _warn_of_unseen(batch, part, used, known, _TOLD.setdefault(self, set()))
 
     def transform_batch(self, batch: GraphBatch) -> GraphBatch:
         """Compute the features of a batch that :meth:`check_batch` accepts.
@@ -723,6 +724,11 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
 
 # -- values of categories --------------------------------------------------------------------------
 
+# Unseen values of which a stream of calls has been warned, by the features that were fitted, and
+# how many of them are remembered; after that, there are no more warnings.
+MOST_TOLD = 1000
+_TOLD: WeakKeyDictionary[NodeFeatures, set[tuple[str, str, Hashable]]] = WeakKeyDictionary()
+
 
 def values_in_use(batch: GraphBatch, part: str) -> dict[str, tuple[Hashable, ...]]:
     """Distinct values of each category that nodes, edges or graphs have.
@@ -745,8 +751,9 @@ def _warn_of_unseen(
     part: str,
     used: Mapping[str, Iterable[Hashable]],
     known: Mapping[str, Iterable[Hashable]],
+    told: set[tuple[str, str, Hashable]],
 ) -> None:
-    """Warn once about values that `fit` did not see, and about known values that look alike.
+    """Warn about values that `fit` did not see, and about known values that look alike.
 
     Parameters
     ----------
@@ -754,24 +761,31 @@ def _warn_of_unseen(
     part : {"node", "edge", "graph"}
     used, known : mapping from str to iterable of hashable
         Values of the graphs and values of `fit`, by category, in the same order.
+    told : set of (part, category, value)
+        Those of which a call before has warned; it is extended.
     """
     found = []
     for (name, vocabulary), values in zip(known.items(), used.values(), strict=True):
         known_values = set(vocabulary)
-        unseen = [value for value in values if value not in known_values]
-        if not unseen:
+        unseen = []
+        for value in values:
+            if value not in known_values and (part, name, value) not in told:
+                unseen.append(value)
+        if not unseen or len(told) >= MOST_TOLD:
             continue
+        told.update((part, name, value) for value in unseen)
         by_look = {_look(value).casefold(): value for value in vocabulary}
         alike = [x for x in unseen if _look(x).casefold() in by_look]
         look = f" ({_difference(alike[0], by_look[_look(alike[0]).casefold()])})" if alike else ""
-        is_unseen = np.array([x not in known_values for x in batch.values_by_category(part)[name]])
+        new = set(unseen)
+        is_unseen = np.array([x in new for x in batch.values_by_category(part)[name]])
         first = batch.owner(part)[is_unseen[batch.data(part).labels].argmax()]
         found.append(
             f"{listed([legible(x) for x in unseen])} of {shown(name)!r}{look}, first in "
             f"{called(batch.name(int(first)))}"
         )
     if found:
-        warn(f"{part} categories that fit did not see: {'; '.join(found)}")
+        warn(f"{part} categories that fit did not see: {'; '.join(found)}", UnseenCategoryWarning)
 
 
 def warn_of_alike(batch: GraphBatch) -> None:

@@ -238,6 +238,21 @@ class FittedEncoder:
         """
         raise NotImplementedError(f"{type(self).__name__} has no method encode(flow)")
 
+    def names_of_coordinates(self, features: Sequence[str]) -> list[str]:
+        """Names of the coordinates of a point.
+
+        Parameters
+        ----------
+        features : sequence of str
+            Names of the node features.
+
+        Returns
+        -------
+        list of `out_dim` str
+        """
+        name = type(self.specification).__name__.lower()
+        return [f"{name}{i}" for i in range(self.out_dim)]
+
     def standardize(self, flows: Sequence[MessageFlow]) -> None:
         """Set statistics of the training graphs, such as those of batch norms, after training.
 
@@ -349,6 +364,16 @@ class FittedPropagation(FittedEncoder):
             X /= self.scales[columns]
             Z = np.hstack([Z, X / self.total_scale])
         return Z
+
+    def names_of_coordinates(self, features: Sequence[str]) -> list[str]:
+        """The features, and their averages; those over relations have numbers."""
+        names = list(features)
+        averaged = list(features)
+        for layer, columns in enumerate(self.columns[1:], 1):
+            n_relations = columns.stop - columns.start - len(averaged)
+            averaged += [f"relations of round {layer}, {i}" for i in range(n_relations)]
+            names += [f"round {layer}: {name}" for name in averaged]
+        return names
 
     def _averages(self, flow: MessageFlow, layer: int, X: np.ndarray) -> np.ndarray:
         """Averages of the previous layer over neighborhoods, and over the relations."""

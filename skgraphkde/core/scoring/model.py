@@ -111,7 +111,8 @@ class GraphModel:
 
     def __getstate__(self) -> dict[str, Any]:
         # Clouds are larger than all else, and follow from it.
-        return {name: value for name, value in vars(self).items() if name != "clouds"}
+        follows = ("clouds", "context_of_references")
+        return {name: value for name, value in vars(self).items() if name not in follows}
 
     @cached_property
     def clouds(self) -> Clouds:
@@ -317,7 +318,7 @@ class GraphModel:
         k : int
             Number of references; all if there are fewer.
         view : int, default=None
-            Index of a view that is a density. None means the first.
+            Index of a view that has distances. None means the first density.
         own : ndarray of shape (n_graphs,), default=None
             Index of the training graph that equals each graph, or -1; if it is a reference, it
             comes last. None: no graph is one.
@@ -330,18 +331,25 @@ class GraphModel:
             In ascending order, that of the estimates of squared distances, of which negative ones
             count as 0.
         """
-        density = self.density(view)
+        measured_by = self.density(view)
         context = context or self.context(graphs)
-        D = density.pairwise(context.clouds[density], self.clouds[density])
+        reference = np.full(len(graphs), -1) if own is None else self.references_of(own)
+        if measured_by.uses_points:
+            D = measured_by.pairwise(context.clouds[measured_by], self.clouds[measured_by])
+        else:
+            D = measured_by.distances(context, self.context_of_references, reference)
         D = finite(D, "distance")
-        if own is not None:
-            reference = self.references_of(own)
-            D[reference >= 0, reference[reference >= 0]] = np.inf
+        D[reference >= 0, reference[reference >= 0]] = np.inf
         indices = np.argsort(D, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(D, indices, axis=1).clip(min=0), indices
 
+    @cached_property
+    def context_of_references(self) -> Context:
+        """Context of the references, for views that compare graphs with them one by one."""
+        return self.context(self.references)
+
     def density(self, view: int | None) -> Any:
-        """A view that is a density, by its index; None means the first."""
+        """A view, by its index; None means the first density."""
         return self.views[self.densities[0] if view is None else view]
 
     def embeddings(self, graphs: GraphBatch) -> np.ndarray:

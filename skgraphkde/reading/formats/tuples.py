@@ -61,7 +61,15 @@ def read_pair(index: int, graph: Any, schema: GraphSchema) -> Graph:
         )
     matrix = A if sp.issparse(A) else _numbers(index, A)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise GraphError(index, f": the adjacency matrix has shape {matrix.shape}, expected (n, n)")
+        pairs = ""
+        if matrix.ndim == 2 and 2 in matrix.shape:
+            edges = "A" if matrix.shape[1] == 2 else "A.T"
+            pairs = f'; if its rows are pairs of nodes, give {{"edges": {edges}}}'
+            if matrix.shape[1] != 2:
+                pairs = f'; if its columns are pairs of nodes, give {{"edges": {edges}}}'
+        raise GraphError(
+            index, f": the adjacency matrix has shape {matrix.shape}, expected (n, n){pairs}"
+        )
     A = sp.coo_array(matrix)
     if A.data.dtype.kind in "iub":
         A.data = _floats(index, A.data)
