@@ -101,3 +101,20 @@ class GraphKDE(BaseDetector):
         """
         check_is_fitted(self, "detector_")
         return -self.detector_.score_samples(X)
+
+    def predict_proba(self, X: Any, *args: Any, **options: Any) -> np.ndarray:
+        """As PyOD has it, which asks for the shape of X.
+
+        Parameters
+        ----------
+        X : sequence of graphs, or GraphBatch
+        *args, **options
+            Those of PyOD.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, 2)
+        """
+        column = np.empty(len(X), dtype=object)
+        column[:] = list(X)
+        return super().predict_proba(column, *args, **options)

@@ -89,7 +89,7 @@ def traces():
 def tables():
     """Tables of cases with empty cells, judged as one list, as ``skgraphkde find`` does."""
     detector = GraphKDEDetector(schema=TABLE_SCHEMA, contamination="auto").fit(cases())
-    table = results(detector).drop(columns="group")
+    table = results(detector).drop(columns=["group", "n_unseen"])
     return results_of(detector, cases()[40:60]) | {
         "numbers": table.select_dtypes("number").to_numpy(float)
     }

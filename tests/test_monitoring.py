@@ -7,10 +7,12 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from online_fdr.p_values.batching.bh import BatchBH
 from scipy.stats import beta, kstest
+from sklearn.exceptions import NotFittedError
 
-from skgraphkde import GraphKDEDetector
-from skgraphkde.monitoring import DriftMonitor, OnlinePValues, ShiryaevRoberts
+from skgraphkde import BaseGraphDetector, GraphKDEDetector
+from skgraphkde.monitoring import DriftMonitor, OnlinePValues, OnlineSelection, ShiryaevRoberts
 
 SHAPES = [(a, b) for a in (0.25, 0.5, 1, 2, 4) for b in (0.25, 0.5, 1, 2, 4) if (a, b) != (1, 1)]
 P_VALUES = np.random.RandomState(0).rand(12) / np.repeat([1, 20], [7, 5])
@@ -167,3 +169,62 @@ def test_a_detector_may_be_fitted_again_meanwhile(watched, detector, stream):
     monitor = DriftMonitor(living, random_state=0)
     living.fit(worlds(30, 90))
     pd.testing.assert_frame_equal(monitor.update(stream), watched[1], rtol=1e-6)
+
+
+# -- discoveries in a stream -----------------------------------------------------------------------
+
+
+class PValues(BaseGraphDetector):
+    """Scores are numbers of nodes, so that p-values are what a test wants."""
+
+    def _fit_batch(self, graphs, rng):
+        return self._score_batch(graphs)
+
+    def _score_batch(self, graphs):
+        return graphs.n_nodes_per_graph.astype(float)
+
+
+def test_discoveries_in_a_stream_are_those_of_the_procedure():
+    known = PValues().fit([nx.empty_graph(n) for n in range(10, 410)])
+    selection = OnlineSelection(known, alpha=0.2)
+    batches = [[nx.empty_graph(n) for n in sizes] for sizes in ([1, 2, 300], [5] * 9, [200] * 4)]
+    expected = BatchBH(0.2)
+    n = 0
+    for batch in batches:
+        table = selection.update(batch)
+        p_values = known.p_values(batch)
+        assert table["selected"].tolist() == expected.test_batch(p_values.tolist())
+        np.testing.assert_array_equal(table["p_value"], p_values)
+        assert table.index.tolist() == list(range(n, n + len(batch)))
+        n += len(batch)
+    assert selection.n_graphs_ == n
+    assert selection.n_selected_ > 9
+
+
+def test_few_discoveries_are_false_over_a_long_stream():
+    """The share of false discoveries in 30 streams of 40 batches, one graph in 20 of them odd."""
+    rng = np.random.default_rng(0)
+    shares = []
+    for _ in range(30):
+        known = PValues().fit([nx.empty_graph(int(n)) for n in rng.integers(50, 250, 800)])
+        selection = OnlineSelection(known, alpha=0.2)
+        false = 0
+        for _ in range(10):
+            sizes = rng.integers(50, 250, 50)
+            is_odd = rng.random(50) < 0.05
+            sizes[is_odd] = 3
+            found = selection.update([nx.empty_graph(int(n)) for n in sizes])["selected"]
+            false += int((found & ~is_odd).sum())
+        shares.append(false / max(selection.n_selected_, 1))
+    assert np.mean(shares) < 0.2
+
+
+def test_selection_needs_p_values(detector):
+    for wrong, error in ((3, TypeError), (GraphKDEDetector(), NotFittedError)):
+        with pytest.raises(error):
+            OnlineSelection(wrong)
+    train = GraphKDEDetector(calibration="train").fit([nx.cycle_graph(n) for n in range(5, 30)])
+    with pytest.raises(ValueError, match="selection needs p-values"):
+        OnlineSelection(train)
+    with pytest.raises(ValueError, match="alpha must be in"):
+        OnlineSelection(detector, alpha=0.0)

@@ -38,6 +38,7 @@ from skgraphkde import (
     saving,
 )
 from skgraphkde.explanation import explain
+from skgraphkde.monitoring import DriftMonitor
 from tests.conftest import random_graphs, with_data
 from tests.core.views.common import DegreeEntropy
 from tests.detectors.common import EdgeCount
@@ -419,3 +420,90 @@ def test_errors_name_the_file_that_was_given(tmp_path):
         with pytest.raises(OSError, match=rf"{given[1]}.*'{named}'$"), saving.atomic_file(path):
             raise OSError(*given)
     assert list(tmp_path.iterdir()) == []
+
+
+# -- files that are no paths, and monitors ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["bytes", "bytearray", "memoryview", "BytesIO", "file"])
+def test_bytes_and_open_files_are_files_as_well(fitted, path, kind):
+    stream = io.BytesIO()
+    fitted.save(stream)
+    contents = stream.getvalue()
+    fitted.save(path)
+    given = {
+        "bytes": contents,
+        "bytearray": bytearray(contents),
+        "memoryview": memoryview(contents),
+        "BytesIO": io.BytesIO(contents),
+    }
+    with open(path, "rb") as file:
+        loaded = skgraphkde.load(given.get(kind, file))
+    assert loaded.info() == fitted.info()
+    np.testing.assert_array_equal(loaded.score_samples(PLAIN[1]), fitted.score_samples(PLAIN[1]))
+
+
+def test_what_is_wrong_with_bytes_is_an_error(fitted, path):
+    stream = io.BytesIO()
+    fitted.save(stream)
+    with pytest.raises(InvalidFileError, match="this is damaged"):
+        skgraphkde.load(stream.getvalue().replace(b"schema.json", b"schema.jso_"))
+    with pytest.raises(InvalidFileError, match="this is not a file that skgraphkde"):
+        skgraphkde.load(b"no zip")
+    with pytest.raises(InvalidFileError, match="the file is not a file that"):
+        skgraphkde.load(io.BytesIO(b""))
+    fitted.save(path)
+    with open(path, encoding="latin-1") as file, pytest.raises(TypeError, match="mode 'rb'"):
+        skgraphkde.load(file)
+
+
+def test_a_model_says_what_it_is(fitted, path):
+    known = fitted.info()
+    assert known["n_graphs"] == len(PLAIN[0])
+    assert known["versions"]["skgraphkde"] == skgraphkde.__version__
+    assert known["versions"]["numpy"] == np.__version__
+    assert known["offset"] == fitted.offset_
+    json.dumps(known)  # of plain types
+    again = clone(fitted).fit(PLAIN[0])
+    assert again.info()["checksum"] == known["checksum"]
+    assert clone(fitted).fit(PLAIN[0][1:]).info()["checksum"] != known["checksum"]
+    other = [graph.copy() for graph in PLAIN[0]]
+    other[3].nodes[0]["x"] = np.add(other[3].nodes[0]["x"], 1e-9)
+    assert clone(fitted).fit(other).info()["checksum"] != known["checksum"]
+
+
+def test_a_monitor_goes_on_from_its_file(path):
+    graphs = [nx.connected_watts_strogatz_graph(14, 4, 0.2, seed=k) for k in range(120)]
+    detector = GraphKDEDetector(random_state=0).fit(graphs[:60])
+    monitor = DriftMonitor(detector, false_alarm_rate=0.1, random_state=1)
+    with contextlib.suppress(UserWarning):
+        monitor.update([*graphs[60:80], *[nx.star_graph(n) for n in range(12, 30)]])
+    assert monitor.alarms_
+    monitor.save(path)
+    loaded = skgraphkde.load(path)
+    assert loaded.alarms_ == monitor.alarms_
+    assert type(loaded.alarms_[0]) is type(monitor.alarms_[0])
+    pd.testing.assert_frame_equal(loaded.update(graphs[80:]), monitor.update(graphs[80:]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x._p_values._sorted.reverse(),
+        lambda x: x._p_values._sorted.clear(),
+        lambda x: setattr(x, "threshold_", 3.0),
+        lambda x: setattr(x, "_were_known", np.zeros(99, dtype=bool)),
+        lambda x: setattr(x._evidence, "_capital", np.zeros(2)),
+        lambda x: setattr(x._evidence, "_best", np.full(24, np.nan)),
+        lambda x: setattr(x._evidence, "n_steps", -1),
+        lambda x: setattr(x._p_values, "_random", 3),
+        lambda x: setattr(x, "_evidence", None),
+    ],
+)
+def test_a_damaged_monitor_is_refused(path, change):
+    detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(5, 30)])
+    monitor = DriftMonitor(detector, random_state=1)
+    change(monitor)
+    monitor.save(path)
+    with pytest.raises(InvalidFileError, match="is damaged"):
+        skgraphkde.load(path)

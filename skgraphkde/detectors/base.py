@@ -13,14 +13,23 @@ from sklearn.base import OutlierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde._messages import listed
+from skgraphkde._messages import encodable, listed
 from skgraphkde._utils import stage, warn
 from skgraphkde.core.graphs.arrays import freeze
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import KnownGraphs
 from skgraphkde.core.graphs.names import with_name_keys
-from skgraphkde.core.graphs.problems import Ignored, IgnoredWarning
-from skgraphkde.core.graphs.schema import KINDS, SCHEMAS, GraphSchema, unread_attributes, validated
+from skgraphkde.core.graphs.problems import GraphError, Ignored, IgnoredWarning
+from skgraphkde.core.graphs.problems import called as name_in_errors
+from skgraphkde.core.graphs.schema import (
+    KINDS,
+    PARTS,
+    SCHEMAS,
+    GraphSchema,
+    unread_attributes,
+    validated,
+)
+from skgraphkde.core.points.features import values_in_use
 from skgraphkde.core.scoring.calibration import (
     Calibration,
     FittedCalibration,
@@ -717,6 +726,37 @@ class BaseGraphDetector(OutlierMixin, Specification):
         _warn_ignored(ignored, n_self_loops, "the training graphs did not have these attributes")
         return batch
 
+    def count_unseen(self, batch: GraphBatch) -> np.ndarray:
+        """Count what is in graphs and in no training graph.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The result of :meth:`read`.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,), int
+            Number of values of categories, of nodes, edges and the graph, that are in no training
+            graph; each counts once.
+        """
+        counts = np.zeros(len(batch), dtype=np.int64)
+        for part in PARTS:
+            known = self.training_graphs_.once(values_in_use, part)
+            labels = batch.data(part).labels
+            if labels is None:
+                continue
+            for name in batch.values_by_category(part):
+                values, codes = batch.category(part, name)
+                seen = set(known.get(name, ()))
+                is_unseen = np.array([value not in seen for value in values], dtype=bool)
+                here = np.flatnonzero(is_unseen[codes[labels]])
+                if len(here):
+                    of_graph = batch.owner(part)[here] * len(values) + codes[labels[here]]
+                    owners = np.unique(of_graph) // len(values)
+                    counts += np.bincount(owners, minlength=len(batch))
+        return counts
+
     # -- files -------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
@@ -801,6 +841,16 @@ def n_graphs_in(X: Any) -> int:
     if not isinstance(X, GraphBatch):
         check_sequence(X)
     return len(X)
+
+
+def text_of_one(error: Exception, called: Any) -> str:
+    """The text of an error about a graph that was read alone, with its name or position."""
+    if isinstance(error, GraphError) and error.graph == 0:
+        return encodable(str(GraphError(called, error.text)))
+    text = str(error)
+    if text.startswith("graph 0"):
+        text = f"{name_in_errors(called)}{text.removeprefix('graph 0')}"
+    return encodable(text)
 
 
 def check_target(X: Any, y: Any) -> None:

@@ -13,13 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from skgraphkde._messages import encodable
 from skgraphkde._utils import during, one_blas_thread, progress
 from skgraphkde.core.graphs.batch import GraphBatch
-from skgraphkde.core.graphs.problems import GraphError
-from skgraphkde.core.graphs.problems import called as graph_called
-from skgraphkde.core.graphs.schema import PARTS
-from skgraphkde.core.points.features import values_in_use
 from skgraphkde.core.scoring.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.core.scoring.groups import find_groups
-from skgraphkde.detectors.base import BaseGraphDetector, n_graphs_in
+from skgraphkde.detectors.base import BaseGraphDetector, n_graphs_in, text_of_one
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
@@ -556,7 +552,7 @@ def _as_table(
             "selected": pd.array([pd.NA] * len(batch), dtype="boolean"),
             "group": group_numbers(groups, len(batch)),
             "reason": _texts(with_shared([x.why for x in judged], groups)),
-            "n_unseen": _count_unseen(batch, detector.training_graphs_),
+            "n_unseen": detector.count_unseen(batch),
         }
     )
 
@@ -586,7 +582,8 @@ def _results_of_usable(
     check_is_fitted(detector)
     n = n_graphs_in(graphs)
     if names is not None:
-        names = checked_names(names, n)
+        given = checked_names(names, n)
+        names = [encodable(x) if isinstance(x, str) else x for x in given]
     table = _as_table(detector, detector.training_graphs_[:0], [], [])
     parts = [table.assign(name=pd.Series(dtype=object), error=_texts([]))]
 
@@ -604,12 +601,12 @@ def _results_of_usable(
                 judge_part(middle, stop)
                 return
             called = start if names is None else names[start]
-            row = pd.DataFrame({"name": [called], "error": _texts([_named(error, called)])})
-            parts.append(row.set_index(pd.Index(position)))
+            row = {"name": [called], "error": _texts([text_of_one(error, called)])}
+            parts.append(pd.DataFrame(row, index=pd.Index(position)))
             return
-        found["name"] = list(_names_of(batch)) if batch.names and all(batch.names) else position
-        if names is not None:
-            found["name"] = list(names[start:stop])
+        named = names is not None or bool(batch.names and all(batch.names))
+        part_names = None if names is None else names[start:stop]
+        found["name"] = _names_of(batch, part_names).tolist() if named else list(position)
         parts.append(found.set_index(pd.Index(position)))
 
     if n:
@@ -619,34 +616,3 @@ def _results_of_usable(
     table["n_unseen"] = table["n_unseen"].astype("Int64")
     table["selected"] = _selected(detector, table["p_value"], alpha)
     return table
-
-
-def _count_unseen(graphs: GraphBatch, known: GraphBatch) -> np.ndarray:
-    """Number of values of categories of each graph that no known graph has, (n_graphs,)."""
-    counts = np.zeros(len(graphs), dtype=np.int64)
-    for part in PARTS:
-        of_known = known.once(values_in_use, part)
-        labels = graphs.data(part).labels
-        if labels is None:
-            continue
-        for name in graphs.values_by_category(part):
-            values, codes = graphs.category(part, name)
-            seen = set(of_known.get(name, ()))
-            is_unseen = np.array([value not in seen for value in values], dtype=bool)
-            if not is_unseen.any():
-                continue
-            own = codes[labels]
-            here = np.flatnonzero(is_unseen[own])
-            pairs = np.unique(graphs.owner(part)[here] * len(values) + own[here])
-            counts += np.bincount(pairs // len(values), minlength=len(graphs))
-    return counts
-
-
-def _named(error: Exception, called: Any) -> str:
-    """The text of an error about one graph, which was read alone, with its name or position."""
-    if isinstance(error, GraphError) and error.graph == 0:
-        return str(GraphError(called, error.text))
-    text = str(error)
-    if text.startswith("graph 0"):
-        return f"{graph_called(called)}{text.removeprefix('graph 0')}"
-    return text

@@ -52,6 +52,9 @@ def test_info(here):
         f"file            own.skg, {(here / 'own.skg').stat().st_size} bytes",
         "detector        GraphKDEDetector(contamination=0.2, "
         f"random_state=0, schema={' '.join(repr(SCHEMA).split())})",
+        "fitted by       "
+        + ", ".join(f"{package} {version}" for package, version in detector.versions_.items()),
+        f"training        20 graphs, sha256 {detector.info()['checksum']}",
         "reads           undirected graphs; node categories 'element'; node numbers 'px', 'py'; "
         "edge weight 'order'",
         f"references      20 graphs, {sum(map(len, NORMAL))} nodes",
@@ -62,7 +65,7 @@ def test_info(here):
         f"threshold       {detector.offset_:.6g} (calibration 'loo', contamination 0.2)",
     ]
     said = run("info own.skg").stdout.splitlines()
-    assert [*said[:7], said[-1]] == lines
+    assert [*said[:9], said[-1]] == lines
     assert len([line for line in said if line.startswith("view ")]) == len(model.views)
     many = run(f"""fit normal -o b.skg --set "views={["density"] + 10 * ["statistics"]}" """)
     assert "\nview 10         statistics" in many.stdout
@@ -304,7 +307,7 @@ def test_fit_score_and_info_of_an_own_detector(here, own):
     np.testing.assert_array_equal(column(rows, "score"), expected.score_samples(NEW))
     np.testing.assert_array_equal(column(rows, "p_value"), expected.p_values(NEW))
     printed = run(f"info own.skg --detector {own}:EdgeCount").stdout
-    assert "detector        EdgeCount(power=2, random_state=0)\nreads           und" in printed
+    assert "detector        EdgeCount(power=2, random_state=0)\nfitted by       " in printed
 
 
 def test_a_model_alone_imports_nothing(here, own):

@@ -11,7 +11,7 @@ import pytest
 
 import skgraphkde
 from skgraphkde.explanation import results
-from tests.cli.conftest import NEW, READ, run, table
+from tests.cli.conftest import NEW, READ, column, run, table
 from tests.conftest import with_data
 
 
@@ -133,3 +133,16 @@ def test_the_value_that_makes_a_number_a_category(here, ending):
     assert f"{found} has 'oops' as edge attribute 'flow'" in result.stderr
     assert "it is read as a category" in result.stderr
     assert found in run(f"{words} --force --edge-number flow", exit_code=3).stderr
+
+
+def test_similar_graphs_are_those_of_the_detector(here):
+    run("fit normal -o own.skg " + shlex.join(READ))
+    detector = skgraphkde.load("own.skg")
+    rows = table(run("similar own.skg new -n 2 --by statistics").stdout)
+    distances, indices = detector.kneighbors(NEW, 2, view="statistics")
+    np.testing.assert_allclose(column(rows, "distance"), distances.ravel())
+    names = detector.training_graphs_.names
+    assert [row["similar"] for row in rows] == [names[i] for i in indices.ravel()]
+    assert [row["rank"] for row in rows] == ["1", "2"] * len(NEW)
+    error = run("similar own.skg new -n 99", exit_code=1).stderr
+    assert "n_neighbors is 99, of 20 graphs: lower it" in error

@@ -433,7 +433,8 @@ def test_a_specification_changed_after_fit_does_not_change_the_fit(graphs):
     detector.views[0].kernels.bandwidths[:] = 9.0
     detector.set_params(new__radius=0)
     detector.features.kinds.clear()
-    detector.set_params(schema="all", contamination=0.4, calibration="train", max_references=3)
+    with pytest.warns(UserWarning, match="from the next fit on: to move the threshold now, call"):
+        detector.set_params(schema="all", contamination=0.4, calibration="train", max_references=3)
     np.testing.assert_array_equal(detector.decision_function(graphs), scores)
     assert detector.p_values(graphs).max() <= 1
 

@@ -25,6 +25,7 @@ from skgraphkde import (
     Novelty,
     Propagation,
     Split,
+    UnseenCategoryWarning,
     _utils,
     read_graphs,
 )
@@ -299,6 +300,7 @@ def mmd(**parameters):
     ],
     ids=str,
 )
+@pytest.mark.filterwarnings("ignore:contamination counts from the next fit")
 def test_a_bad_parameter_is_one_error_and_leaves_a_fitted_detector_usable(
     fitted, train, new_graphs, parameters, message
 ):
@@ -320,10 +322,10 @@ def test_graphs_unlike_those_of_fit(fitted):
         fitted.predict([nx.path_graph(3)])
     odd = with_data(nx.path_graph(3), {"label": "Xe"})
     with config_context(working_memory=0.01):
-        for method in (fitted.score_samples, fitted.transform):
-            with pytest.warns(UserWarning, match="Xe") as caught:
-                assert np.isfinite(method([odd] * 3)).all()
-            assert len(caught) == 1
+        with pytest.warns(UnseenCategoryWarning, match="Xe") as caught:
+            assert np.isfinite(fitted.score_samples([odd] * 3)).all()
+        assert len(caught) == 1
+        assert np.isfinite(fitted.transform([odd] * 3)).all()  # it has been said
 
 
 def test_labels_that_only_graphs_set_aside_have():

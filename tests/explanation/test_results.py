@@ -19,6 +19,7 @@ from tests.detectors.common import EdgeCount
 from tests.explanation.common import ring
 
 COLUMNS = ["name", "score", "decision", "verdict", "p_value", "selected", "group", "reason"]
+COLUMNS.append("n_unseen")
 NORMAL = random_graphs(40, seed=1)
 NEW = [*random_graphs(6, seed=2), *[with_data(nx.star_graph(n), {"label": "C"}) for n in (30, 40)]]
 
