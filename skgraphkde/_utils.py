@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache, partial
 from pathlib import Path
@@ -79,6 +79,15 @@ def one_blas_thread() -> Iterator[None]:
                 yield
         finally:
             _sets_the_limit.release()
+
+
+# Calls of so few graphs take one thread: two take twice the time of processors, and no less time.
+FEW_GRAPHS = 100
+
+
+def threads_for(n_graphs: int) -> AbstractContextManager[None]:
+    """Context in which a call of few graphs takes one thread, see :func:`one_blas_thread`."""
+    return one_blas_thread() if n_graphs <= FEW_GRAPHS else nullcontext()
 
 
 # Stages and epochs of training, for a program that configures this logger of Python.

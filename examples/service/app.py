@@ -9,17 +9,24 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 import networkx as nx
+import pandas as pd
+from anyio import to_thread
 from fastapi import Body, FastAPI, HTTPException
 
 import skgraphkde
 from skgraphkde.explanation import results
 from skgraphkde.reading.files import node_link_graphs
 
+# What the answer has of the table of results.
+COLUMNS = ["name", "score", "verdict", "p_value", "reason"]
+
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Load the model, once per worker, before it takes requests."""
     app.state.detector = skgraphkde.load(os.environ["SKGRAPHKDE_MODEL"])
+    # Threads of one worker would share one core: each request would wait for all others.
+    to_thread.current_default_thread_limiter().total_tokens = 1
     yield
 
 
@@ -69,12 +76,12 @@ def judge(graphs: dict[int, nx.Graph]) -> dict[int, dict[str, Any]]:
         names.append(name if isinstance(name, str) else i)
     new = list(graphs.values())
     options = {"names": names, "reasons": "flagged", "errors": "nan"}
-    table = results(app.state.detector, new, **options)
-    table = table.astype(object).where(table.notna(), None)
+    table = results(app.state.detector, new, **options).to_dict("list")
     rows = dict[int, dict[str, Any]]()
-    for i, row in zip(graphs, table.to_dict("records"), strict=True):
-        columns = ["name", "score", "verdict", "p_value", "reason"]
-        if row["error"]:
-            columns = ["error"]
-        rows[i] = {column: row[column] for column in columns}
+    for place, i in enumerate(graphs):
+        row = {column: values[place] for column, values in table.items()}
+        if isinstance(row["error"], str):
+            rows[i] = {"error": row["error"]}
+        else:
+            rows[i] = {x: None if pd.isna(row[x]) else row[x] for x in COLUMNS}
     return rows

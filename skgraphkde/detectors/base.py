@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._messages import encodable, listed
-from skgraphkde._utils import stage, warn
+from skgraphkde._utils import stage, threads_for, warn
 from skgraphkde.core.graphs.arrays import freeze
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import KnownGraphs
@@ -523,7 +523,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         if not len(batch):
             return np.empty(0)
         self.warn_if_given_again(batch)
-        with stage(f"Scoring {len(batch)} graphs", self.verbose):
+        with stage(f"Scoring {len(batch)} graphs", self.verbose), threads_for(len(batch)):
             scores = in_parallel(self._checked_scores, batch, self.n_jobs)
         # Checked here, where an index counts all graphs and not those of one process.
         return finite(scores)

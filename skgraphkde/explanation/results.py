@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._messages import encodable
-from skgraphkde._utils import during, one_blas_thread, progress
+from skgraphkde._utils import during, one_blas_thread, progress, threads_for
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.core.scoring.groups import find_groups
@@ -123,7 +123,8 @@ def judge(
     if n_reasons and isinstance(detector, GraphKDEDetector):
         if own is None:
             detector.warn_if_given_again(batch)
-        why = _explained(detector, batch, k, n_reasons, node_names, own)
+        with threads_for(len(batch)):
+            why = _explained(detector, batch, k, n_reasons, node_names, own)
         scores = np.array([-x["surprises"].sum() for x in why])
     elif own is None:
         scores = detector.score_samples(batch)
@@ -511,16 +512,53 @@ def results(
         raise ValueError(f"reasons must be True, False or 'flagged', got {reasons!r}")
     if errors not in ("raise", "nan"):
         raise ValueError(f"errors must be 'raise' or 'nan', got {errors!r}")
+    own = None
     if errors == "nan" and graphs is not None:
-        return _results_of_usable(detector, graphs, names, alpha, reasons)
-    batch, own = to_judge(detector, graphs)
-    judged = _judged(detector, batch, own, reasons)
+        usable = _judge_usable(detector, graphs, names, reasons)
+    else:
+        batch, own = to_judge(detector, graphs)
+        judged = _judged(detector, batch, own, reasons)
+        n_unseen = detector.count_unseen(batch).tolist()
+        usable = Usable(_names_of(batch, names), judged, n_unseen, [None] * len(batch))
     groups = [] if own is None else groups_of(detector)
-    table = _as_table(detector, batch, judged, groups)
-    table.insert(0, "name", _names_of(batch, names))
-    if own is None:
-        table["selected"] = _selected(detector, table["p_value"], alpha)
-    return table.assign(error=_texts([None] * len(table))) if errors == "nan" else table
+    why = [None if x is None else x.why for x in usable.judged]
+    is_judged = np.array([x is not None for x in usable.judged], dtype=bool)
+    judged = [x for x in usable.judged if x is not None]
+    scores, decisions, p_values = np.full((3, len(why)), np.nan)
+    scores[is_judged] = [x.score for x in judged]
+    decisions[is_judged] = [x.decision for x in judged]
+    p_values[is_judged] = np.array([x.p_value for x in judged], dtype=float)
+    verdicts = [None if x is None else -1 if x.is_anomaly else 1 for x in usable.judged]
+    integers = "int64" if errors == "raise" else "Int64"  # which may be missing
+    selected = pd.array([pd.NA] * len(why), dtype="boolean")
+    if own is None and detector.is_calibrated_ and judged:
+        n_scores = len(detector.calibration_scores_)
+        selected[is_judged] = discoveries(p_values[is_judged], alpha, n_scores)
+    table = pd.DataFrame(
+        {
+            "name": usable.names,
+            "score": scores,
+            "decision": decisions,
+            "verdict": pd.array(verdicts, dtype=integers),
+            "p_value": p_values,
+            "selected": selected,
+            "group": group_numbers(groups, len(why)),
+            "reason": pd.array(with_shared(why, groups), dtype="string"),
+            "n_unseen": pd.array(usable.n_unseen, dtype=integers),
+        }
+    )
+    if errors == "nan":
+        table["error"] = pd.array(usable.errors, dtype="string")
+    return table
+
+
+class Usable(NamedTuple):
+    """What is known of each graph of a list, some of which may have an error instead."""
+
+    names: Any
+    judged: Sequence[Judgement | None]
+    n_unseen: list[int | None]
+    errors: list[str | None]
 
 
 def _judged(
@@ -536,83 +574,31 @@ def _judged(
     return judged
 
 
-def _as_table(
-    detector: BaseGraphDetector,
-    batch: GraphBatch,
-    judged: Sequence[Judgement],
-    groups: list[GroupInWords],
-) -> pd.DataFrame:
-    """The columns of :func:`results` that do not depend on other new graphs."""
-    return pd.DataFrame(
-        {
-            "score": np.array([x.score for x in judged], dtype=float),
-            "decision": np.array([x.decision for x in judged], dtype=float),
-            "verdict": np.array([-1 if x.is_anomaly else 1 for x in judged], dtype=np.int64),
-            "p_value": np.array([x.p_value for x in judged], dtype=float),
-            "selected": pd.array([pd.NA] * len(batch), dtype="boolean"),
-            "group": group_numbers(groups, len(batch)),
-            "reason": _texts(with_shared([x.why for x in judged], groups)),
-            "n_unseen": detector.count_unseen(batch),
-        }
-    )
-
-
-def _texts(values: Sequence[str | None]) -> Any:
-    return pd.array(list(values), dtype="string")
-
-
-def _selected(detector: BaseGraphDetector, p_values: pd.Series, alpha: float) -> Any:
-    """Which of the new graphs that were judged are selected; missing for the others."""
-    selected = pd.array([pd.NA] * len(p_values), dtype="boolean")
-    is_judged = p_values.notna().to_numpy()
-    if detector.is_calibrated_ and is_judged.any():
-        n_scores = len(detector.calibration_scores_)
-        selected[is_judged] = discoveries(p_values[is_judged].to_numpy(), alpha, n_scores)
-    return selected
-
-
-def _results_of_usable(
-    detector: BaseGraphDetector,
-    graphs: Any,
-    names: Sequence[Any] | None,
-    alpha: float,
-    reasons: bool | str,
-) -> pd.DataFrame:
-    """The table of :func:`results`, with a row without numbers for each graph that has an error."""
+def _judge_usable(
+    detector: BaseGraphDetector, graphs: Any, names: Sequence[Any] | None, reasons: bool | str
+) -> Usable:
+    """Judge the graphs that can be judged; a list with an error is halved, until one is alone."""
     check_is_fitted(detector)
     n = n_graphs_in(graphs)
-    if names is not None:
-        given = checked_names(names, n)
-        names = [encodable(x) if isinstance(x, str) else x for x in given]
-    table = _as_table(detector, detector.training_graphs_[:0], [], [])
-    parts = [table.assign(name=pd.Series(dtype=object), error=_texts([]))]
-
-    def judge_part(start: int, stop: int) -> None:
-        """Judge some graphs; if there is an error, one half and then the other."""
-        part = graphs[start:stop]
-        position = range(start, stop)
+    called: list[Any] = list(range(n)) if names is None else checked_names(names, n)
+    judged: list[Judgement | None] = [None] * n
+    n_unseen: list[int | None] = [None] * n
+    errors: list[str | None] = [None] * n
+    parts = [slice(0, n)] if n else []
+    while parts:
+        part = parts.pop()
         try:
-            batch = detector.read(part)
-            found = _as_table(detector, batch, _judged(detector, batch, None, reasons), [])
+            batch = detector.read(graphs[part])
+            judged[part] = _judged(detector, batch, None, reasons)
         except (TypeError, ValueError) as error:
-            if len(position) > 1:
-                middle = (start + stop) // 2
-                judge_part(start, middle)
-                judge_part(middle, stop)
-                return
-            called = start if names is None else names[start]
-            row = {"name": [called], "error": _texts([text_of_one(error, called)])}
-            parts.append(pd.DataFrame(row, index=pd.Index(position)))
-            return
-        named = names is not None or bool(batch.names and all(batch.names))
-        part_names = None if names is None else names[start:stop]
-        found["name"] = _names_of(batch, part_names).tolist() if named else list(position)
-        parts.append(found.set_index(pd.Index(position)))
-
-    if n:
-        judge_part(0, n)
-    table = pd.concat(parts)[["name", *table.columns, "error"]]
-    table["verdict"] = table["verdict"].astype("Int64")
-    table["n_unseen"] = table["n_unseen"].astype("Int64")
-    table["selected"] = _selected(detector, table["p_value"], alpha)
-    return table
+            middle = (part.start + part.stop) // 2
+            if middle > part.start:
+                parts += [slice(middle, part.stop), slice(part.start, middle)]
+            else:
+                errors[middle] = text_of_one(error, called[middle])
+            continue
+        n_unseen[part] = detector.count_unseen(batch).tolist()
+        if names is None and batch.names and all(batch.names):
+            called[part] = batch.names
+    in_print = [encodable(x) if isinstance(x, str) else x for x in called]
+    return Usable(pd.Series(in_print, dtype=object), judged, n_unseen, errors)
