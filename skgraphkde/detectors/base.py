@@ -44,7 +44,7 @@ from skgraphkde.core.views.namesakes import compare_names
 from skgraphkde.detectors.checks import check_arrays
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, check_coding, checked_verdicts
-from skgraphkde.reading.readers import check_sequence, read_graphs
+from skgraphkde.reading.readers import as_sequence, read_graphs
 from skgraphkde.reading.selection import (
     align_to_schema,
     check_scale,
@@ -712,7 +712,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
             If a graph is invalid, or lacks attributes that the training graphs had.
         """
         check_is_fitted(self)
-        if not n_graphs_in(X):
+        X = as_sequence(X)
+        if len(X) == 0:
             return self.training_graphs_[:0]
         with stage("Reading", self.verbose):
             batch = align_to_schema(read_graphs(X, schema=self.schema_), self.schema_)
@@ -836,13 +837,6 @@ class BaseGraphDetector(OutlierMixin, Specification):
         save(self, path)
 
 
-def n_graphs_in(X: Any) -> int:
-    """Number of graphs in a list, or a TypeError if it is none."""
-    if not isinstance(X, GraphBatch):
-        check_sequence(X)
-    return len(X)
-
-
 def text_of_one(error: Exception, called: Any) -> str:
     """The text of an error about a graph that was read alone, with its name or position."""
     if isinstance(error, GraphError) and error.graph == 0:
@@ -863,7 +857,7 @@ def check_target(X: Any, y: Any) -> None:
     """
     if y is None:
         return
-    n = n_graphs_in(X)
+    n = len(as_sequence(X))
     if len(y) != n:
         raise ValueError(f"y has {len(y)} values for {n} graphs: give one for each, or None")
     if not np.isin(y, (1, -1)).all():

@@ -15,7 +15,7 @@ from skgraphkde._utils import during, one_blas_thread, progress, threads_for
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.core.scoring.groups import find_groups
-from skgraphkde.detectors.base import BaseGraphDetector, n_graphs_in, text_of_one
+from skgraphkde.detectors.base import BaseGraphDetector, as_sequence, text_of_one
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
@@ -579,7 +579,8 @@ def _judge_usable(
 ) -> Usable:
     """Judge the graphs that can be judged; a list with an error is halved, until one is alone."""
     check_is_fitted(detector)
-    n = n_graphs_in(graphs)
+    graphs = as_sequence(graphs)
+    n = len(graphs)
     called: list[Any] = list(range(n)) if names is None else checked_names(names, n)
     judged: list[Judgement | None] = [None] * n
     n_unseen: list[int | None] = [None] * n

@@ -129,11 +129,7 @@ def read_graphs(
     schema = validated(schema) if known is None else known.to_schema()
     if isinstance(graphs, GraphBatch) and len(graphs):
         return select_columns(graphs, schema)
-    if is_a(graphs, "torch_geometric.data", "Batch"):
-        graphs = graphs.to_data_list()
-    elif is_a(graphs, "dgl", "DGLGraph"):  # one graph is a batch of one: DGL makes no difference
-        graphs = sys.modules["dgl"].unbatch(graphs)
-    check_sequence(graphs)
+    graphs = as_sequence(graphs)
     if len(graphs) == 0:
         raise ValueError("the list of graphs is empty: give at least one graph")
     batches: list[GraphBatch] = []
@@ -198,7 +194,19 @@ def _is_pair_of_ids(x: Any) -> bool:
     return isinstance(x, tuple) and len(x) in (2, 3) and isinstance(x[0], Hashable)
 
 
-def check_sequence(graphs: Any) -> None:
+def as_sequence(graphs: Any) -> Any:
+    """The graphs of a list, or of a batch; a TypeError says what to do with anything else."""
+    if isinstance(graphs, GraphBatch):
+        return graphs
+    if is_a(graphs, "torch_geometric.data", "Batch"):
+        return graphs.to_data_list()
+    if is_a(graphs, "dgl", "DGLGraph"):  # one graph is a batch of one: DGL makes no difference
+        return sys.modules["dgl"].unbatch(graphs)
+    _check_sequence(graphs)
+    return graphs
+
+
+def _check_sequence(graphs: Any) -> None:
     """Raise a TypeError that says what to do unless `graphs` is a sequence."""
     got = "expected a list of graphs, got"
     is_pair = isinstance(graphs, tuple) and len(graphs) == 2
