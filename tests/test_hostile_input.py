@@ -33,7 +33,6 @@ WEIGHTS = "graph 0 has no weights, and others have"
 # come before each, so a message names graph 2.
 CONTAINERS = {
     "None": (None, "list of graphs"),
-    "an empty list": ([], None),
     "one graph": (nx.path_graph(3), r"write \[graph\]"),
     "an array of node ids": (np.array([nx.path_graph(3), nx.path_graph(3)]), "graph"),
 }
