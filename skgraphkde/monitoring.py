@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import kinds_of
-from skgraphkde.core.scoring.calibration import check_alpha, rounding
+from skgraphkde.core.scoring.calibration import rounding
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.saving import save
@@ -476,7 +476,7 @@ class OnlineSelection:
         if not isinstance(detector, BaseGraphDetector):
             raise TypeError(f"detector must be a fitted BaseGraphDetector, got {detector!r}")
         check_is_fitted(detector)
-        check_alpha(alpha)
+        check_scalar(alpha, "alpha", Real, min_val=0, max_val=1, include_boundaries="neither")
         if not detector.is_calibrated_:
             raise ValueError(
                 "selection needs p-values: fit the detector with calibration='split', or 'loo'"

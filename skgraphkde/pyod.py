@@ -79,13 +79,13 @@ class GraphKDE(BaseDetector):
         fitted.fit(X)
         if not hasattr(fitted, "training_scores_"):
             raise ValueError("calibration='split' has no score for each graph: use 'loo'")
+        self._set_n_classes(None)
         self.detector_ = fitted
         self.decision_scores_ = -fitted.training_scores_
         self.threshold_ = -float(fitted.offset_)
         self.labels_ = (self.decision_scores_ > self.threshold_).astype(int)
         self._mu = float(np.mean(self.decision_scores_))  # of PyOD's probabilities
         self._sigma = float(np.std(self.decision_scores_))
-        self._set_n_classes(y)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -115,6 +115,8 @@ class GraphKDE(BaseDetector):
         -------
         ndarray of shape (n_graphs, 2)
         """
+        if len(X) == 0:
+            return np.empty((0, 2))
         column = np.empty(len(X), dtype=object)
         column[:] = list(X)
         return super().predict_proba(column, *args, **options)

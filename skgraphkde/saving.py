@@ -121,14 +121,18 @@ def versions() -> dict[str, str]:
 
 def checksum(graphs: Any) -> str:
     """SHA-256 of the structure and the data of a GraphBatch, which files hold; not of node ids."""
-    digest = hashlib.sha256(repr((graphs.directed, graphs.names)).encode())
+    schema = graphs.schema
     arcs = graphs.adjacency
+    texts: list[Any] = [graphs.directed, graphs.names]
     arrays = [graphs.node_ptr, arcs.indptr, arcs.indices, arcs.data]
     for part in ("node", "edge", "graph"):
         data = graphs.data(part)
-        digest.update(repr(data.names).encode())
+        texts += [data.names, getattr(schema, f"{part}_categories")]
+        texts.append(getattr(schema, f"{part}_columns"))
         arrays += [data.labels, data.numbers]
+    digest = hashlib.sha256(repr(texts).encode(errors="surrogatepass"))
     for x in arrays:
+        digest.update(repr(np.shape(x)).encode())
         if x is not None:
             digest.update(np.asarray(x, dtype="<f8").tobytes())
     return digest.hexdigest()

@@ -68,6 +68,13 @@ CASES = {
         {"views": ("density", "novelty", Numbers(20)), "schema": TABLE_SCHEMA},
     ),
     "labels of every kind": (NAMED, {}),
+    "a second category that follows from the first": (
+        [
+            [with_data(graph, {"a": lambda v: "xy"[v % 2], "b": "k"}) for graph in graphs]
+            for graphs in (random_graphs(16, seed=16), random_graphs(5, seed=5))
+        ],
+        {"schema": GraphSchema(node_categories=("a", "b"))},
+    ),
     "network": (PLAIN, {"encoder": GCN(hidden_dim=8)}),
     "split": (PLAIN, {"calibration": Split(0.4), "contamination": 0.25}),
     "few references": (PLAIN, {"max_references": 8, "contamination": "auto"}),

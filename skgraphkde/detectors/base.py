@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import replace
 from functools import cached_property
 from numbers import Integral, Real
@@ -800,6 +801,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         check_is_fitted(self)
         graphs = self.training_graphs_
         schema = {kind: list(self.schema_.names(kind)) for kind in KINDS}
+        share = self.calibration_.contamination
         return {
             "detector": " ".join(repr(self).split()),
             "versions": dict(self.versions_),
@@ -808,7 +810,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
             "n_edges": int(graphs.n_edges_per_graph.sum()),
             "checksum": checksum(graphs),
             "schema": {kind: names for kind, names in schema.items() if names},
-            "contamination": self.contamination,
+            "contamination": "auto" if share is None else share,
             "offset": float(self.offset_),
             "n_scores": len(self.calibration_scores_),
             "n_verdicts": int(np.count_nonzero(self.verdicts_)),
@@ -841,10 +843,8 @@ def text_of_one(error: Exception, called: Any) -> str:
     """The text of an error about a graph that was read alone, with its name or position."""
     if isinstance(error, GraphError) and error.graph == 0:
         return encodable(str(GraphError(called, error.text)))
-    text = str(error)
-    if text.startswith("graph 0"):
-        text = f"{name_in_errors(called)}{text.removeprefix('graph 0')}"
-    return encodable(text)
+    name = name_in_errors(called)
+    return encodable(re.sub(r"\bgraph 0\b", lambda _: name, str(error), count=1))
 
 
 def check_target(X: Any, y: Any) -> None:

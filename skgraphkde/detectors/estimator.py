@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Self
@@ -616,7 +617,7 @@ class GraphKDEDetector(
         places = [i for i, x in enumerate(model.views) if x.has_distances]
         if view is None:
             return model.densities[0]
-        if isinstance(view, Integral) and view in places:
+        if isinstance(view, Integral) and not isinstance(view, bool) and view in places:
             return int(view)
         of_name: dict[str, int] = {}
         for name, kind in VIEWS.items():
@@ -674,4 +675,10 @@ class GraphKDEDetector(
         check_is_fitted(self)
         encoder = self.model_.encoder
         of_nodes = self.model_.features.get_feature_names_out().tolist()
-        return np.array(encoder.names_of_coordinates(of_nodes), dtype=object)
+        names = encoder.names_of_coordinates(of_nodes)
+        counts = Counter[str]()
+        for i, name in enumerate(names):  # 1 and "1" may be two categories
+            counts[name] += 1
+            if counts[name] > 1:
+                names[i] = f"{name} ({counts[name]})"
+        return np.array(names, dtype=object)

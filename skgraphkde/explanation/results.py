@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._messages import encodable
-from skgraphkde._utils import during, one_blas_thread, progress, threads_for
+from skgraphkde._utils import during, one_blas_thread, positions_from, progress, threads_for
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.core.scoring.groups import find_groups
@@ -418,7 +418,9 @@ def explain(
     if k < 1 or n_reasons < 1:
         raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
     batch, own = to_judge(detector, graphs)
-    judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
+    judged: Sequence[Judgement] = []
+    if len(batch):
+        judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
     names = _names_of(batch)
     rows = []
     for i, judgement in enumerate(judged):
@@ -477,7 +479,7 @@ def results(
           all others, flagged or not; missing for most graphs, and for new ones;
         - reason : the first that :func:`explain` gives, in words; if its strength is below 1, as
           many as fit in two lines; then what all of its group have; missing if there is none, as
-          as for detectors other than :class:`~skgraphkde.GraphKDEDetector`;
+          for detectors other than :class:`~skgraphkde.GraphKDEDetector`;
         - n_unseen : how many values of categories, of its nodes, edges and itself, no training
           graph has; the first time, a warning names them;
         - error : only with ``errors="nan"``, why a graph could not be judged, with the remedy;
@@ -580,8 +582,11 @@ def _judge_usable(
     """Judge the graphs that can be judged; a list with an error is halved, until one is alone."""
     check_is_fitted(detector)
     graphs = as_sequence(graphs)
+    if not isinstance(graphs, GraphBatch):  # of a sequence without slices, too
+        graphs = list(graphs)
     n = len(graphs)
     called: list[Any] = list(range(n)) if names is None else checked_names(names, n)
+    own_names: list[str | None] = [None] * n
     judged: list[Judgement | None] = [None] * n
     n_unseen: list[int | None] = [None] * n
     errors: list[str | None] = [None] * n
@@ -589,17 +594,23 @@ def _judge_usable(
     while parts:
         part = parts.pop()
         try:
-            batch = detector.read(graphs[part])
-            judged[part] = _judged(detector, batch, None, reasons)
-        except (TypeError, ValueError) as error:
+            with positions_from(part.start):
+                batch = detector.read(graphs[part])
+            if len(batch) != part.stop - part.start:
+                raise ValueError(f"graph 0 is a batch of {len(batch)} graphs: give them one by one")
+            found = _judged(detector, batch, None, reasons)
+        except (TypeError, ValueError, AttributeError, RecursionError) as error:
             middle = (part.start + part.stop) // 2
             if middle > part.start:
                 parts += [slice(middle, part.stop), slice(part.start, middle)]
             else:
                 errors[middle] = text_of_one(error, called[middle])
             continue
+        judged[part] = found
         n_unseen[part] = detector.count_unseen(batch).tolist()
-        if names is None and batch.names and all(batch.names):
-            called[part] = batch.names
-    in_print = [encodable(x) if isinstance(x, str) else x for x in called]
-    return Usable(pd.Series(in_print, dtype=object), judged, n_unseen, errors)
+        own_names[part] = batch.names or [None] * len(batch)
+    are_named = [name or x is None for name, x in zip(own_names, judged, strict=True)]
+    if names is None and any(own_names) and all(are_named):
+        called = [name or i for i, name in enumerate(own_names)]
+    series = pd.Series([encodable(x) if isinstance(x, str) else x for x in called])
+    return Usable(series if n else series.astype(object), judged, n_unseen, errors)

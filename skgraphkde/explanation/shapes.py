@@ -335,11 +335,16 @@ def _say_bridge(graph: GraphBatch, shape: Shape, names: Sequence[Any] | None) ->
     parts = [int(n_of_both - size[end]), int(size[end])]
     ends = _ends(graph)
     arcs = np.flatnonzero((ends == bridge).all(axis=1))
-    if graph.directed and not len(arcs):  # it leads the other way
-        bridge.reverse()
-        parts.reverse()
-        arcs = np.flatnonzero((ends == bridge).all(axis=1))
-    mark = " -> " if graph.directed else " - "
+    mark = " - "
+    if graph.directed:
+        mark = " -> "
+        back = np.flatnonzero((ends == bridge[::-1]).all(axis=1))
+        if len(arcs) and len(back):
+            mark = " <-> "
+        elif len(back):
+            bridge.reverse()
+            parts.reverse()
+        arcs = np.union1d(arcs, back)
     called = mark.join(_called(v, names) for v in bridge)
     words = graph.schema.words
     if len(arcs) > 1:

@@ -89,6 +89,8 @@ def report(
         check_suffix(path)
     page = Page(detector, alpha, known_names)
     batch, own = to_judge(page.detector, graphs)
+    if not len(batch):
+        raise ValueError("a page needs a graph, and the list is empty: give at least one graph")
     if names is None:
         names = [x or f"graph {i}" for i, x in enumerate(batch.names or [""] * len(batch))]
     page.add_all(batch, checked_names(names, len(batch)), batch.ids_by_graph(), own)

@@ -1,13 +1,21 @@
 """Lists as they come: empty ones, graphs with errors, unseen categories, thresholds that move."""
 
 import logging
+from collections import deque
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 
-from skgraphkde import GraphKDEDetector, GraphSchema, Split, UnseenCategoryWarning, read_graphs
+from skgraphkde import (
+    GraphKDEDetector,
+    GraphSchema,
+    Split,
+    UnseenCategoryWarning,
+    read_graphs,
+    report,
+)
 from skgraphkde.explanation import (
     explain,
     nearest_references,
@@ -52,6 +60,17 @@ def test_of_no_graphs_all_is_empty(detector, empty):
         GraphKDEDetector().fit(empty)
 
 
+def test_a_page_needs_a_graph(detector):
+    with pytest.raises(ValueError, match="a page needs a graph"):
+        report(detector, [])
+
+
+def test_of_no_graphs_with_data_all_is_empty():
+    typed = [with_data(graph.copy(), {}, {"label": "ab"[i % 2]}) for i, graph in enumerate(KNOWN)]
+    fitted = GraphKDEDetector().fit(typed)
+    assert len(explain(fitted, [])) == len(results(fitted, [])) == len(fitted.predict([])) == 0
+
+
 def test_empty_updates_change_nothing(detector):
     one, other = DriftMonitor(detector, random_state=0), DriftMonitor(detector, random_state=0)
     tables = [other.update([]), other.update(NEW[:2]), other.update([]), other.update(NEW[2:])]
@@ -88,6 +107,33 @@ def test_the_others_are_judged_as_without_bad_graphs(detector, as_list):
         assert found["error"][i].startswith(f"graph {i} "), found["error"][i]
     with pytest.raises((TypeError, ValueError), match="graph 1 has no nodes"):
         results(detector, as_list(graphs))
+
+
+def test_rows_are_those_of_the_list_whatever_is_in_it(detector):
+    batch = read_graphs(NEW)
+    found = results(detector, [batch[:2], None, batch[2], batch[:0]], errors="nan")
+    assert found["score"].notna().tolist() == [False, False, True, False]
+    assert found["error"][0] == "graph 0 is a batch of 2 graphs: give them one by one"
+    in_a_queue = results(detector, deque(NEW), errors="nan").drop(columns="error")
+    pd.testing.assert_frame_equal(in_a_queue, results(detector, NEW), check_dtype=False)
+
+
+def test_graphs_have_their_own_names_or_their_positions(detector):
+    named = [graph.copy() for graph in NEW[:3]]
+    for name, graph in zip("abc", named, strict=True):
+        graph.graph["name"] = name
+    found = results(detector, [named[0], None, *named[1:]], errors="nan")
+    assert found["name"].tolist() == ["a", 1, "b", "c"]
+    del named[1].graph["name"]
+    found = results(detector, [named[0], None, *named[1:]], errors="nan")
+    assert found["name"].tolist() == [0, 1, 2, 3]
+
+
+def test_a_warning_names_the_position_in_the_whole_list():
+    fitted = GraphKDEDetector(random_state=0).fit(KNOWN)
+    odd = with_data(nx.cycle_graph(5), {"label": "Xe"})
+    with pytest.warns(UnseenCategoryWarning, match="Xe of 'label', first in graph 3"):
+        results(fitted, [nx.Graph(), *NEW[:2], odd, NEW[2]], errors="nan")
 
 
 def test_a_graph_that_has_no_score_is_an_error_of_its_own():
@@ -270,6 +316,10 @@ def test_columns_of_transform_say_what_they_are(detector):
     features = detector.model_.features.get_feature_names_out().tolist()
     assert names[: len(features)].tolist() == features
     assert f"round 2: {features[0]}" in names
+    same = [with_data(nx.cycle_graph(4 + k), {"label": [1, "1"][k % 2]}) for k in range(30)]
+    with pytest.warns(UserWarning, match="'1' is a str and 1 a int|1 is a int and '1' a str"):
+        names = GraphKDEDetector().fit(same).get_feature_names_out().tolist()
+    assert {"label=1", "label=1 (2)"} < set(names)
     typed = [with_data(graph.copy(), {}, {"label": "ab"[i % 2]}) for i, graph in enumerate(KNOWN)]
     of_relations = GraphKDEDetector().fit(typed)
     assert len(of_relations.get_feature_names_out()) == of_relations.transform(typed[:1]).shape[1]

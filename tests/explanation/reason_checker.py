@@ -444,7 +444,8 @@ class Checker:
         pair = int(start), int(end)
         if not self.graph.has_edge(*pair):
             return f"{pair} is no edge"
-        if self.graph.is_directed() != (way == "->"):
+        both = self.graph.is_directed() and self.graph.has_edge(*pair[::-1])
+        if way != ("<->" if both else "->" if self.graph.is_directed() else "-"):
             return f"{way} between {pair}"
         links = nx.Graph(self.graph)
         without = nx.restricted_view(links, [], [pair])
@@ -453,7 +454,7 @@ class Checker:
             return f"{pair} is between parts of {parts}"
         if min(parts) != sizes_of_shapes(self.graph)["bridge"]:
             return f"{pair} is not the bridge between the largest parts"
-        edges = [x for x in self.graph.edges(pair[0], data=True) if {*x[:2]} == {*pair}]
+        edges = [x for x in self.graph.edges(data=True) if {*x[:2]} == {*pair}]
         if len(edges) != int(n_edges or 1):
             return f"{len(edges)} edges at {pair}"
         known = [sizes_of_shapes(x)["bridge"] for x in self.others]
@@ -918,7 +919,7 @@ Checker.PATTERNS = [
         Checker.shape,
     ),
     (
-        r"a bridge, (?P<start>\d+) (?P<way>-|->) (?P<end>\d+)(?: \((?P<n_edges>\d+) edges\))?, "
+        r"a bridge, (?P<start>\d+) (?P<way>-|<?->) (?P<end>\d+)(?: \((?P<n_edges>\d+) edges\))?, "
         rf"between parts of (?P<first>\d+) and (?P<second>\d+) nodes{WITHIN}; "
         r"(?:(?P<n>\d+) of (?P<total>\d+) others have one, with at most \d+ nodes in the smaller "
         r"part|(?P<none>no other has one))",

@@ -137,6 +137,17 @@ def test_a_bridge_of_directed_graphs_keeps_its_way(detector):
     assert told["edges"] == ((7, 2),)
 
 
+def test_a_bridge_of_two_directions_is_told_with_both(detector):
+    ring = [(k, (k + 1) % 5) for k in range(5)]
+    graph = nx.DiGraph(ring + [(u + 5, v + 5) for u, v in ring] + [(7, 2), (2, 7)])
+    for _, _, data in graph.edges(data=True):
+        data["hours since start"] = 1.0
+    told = explain(detector, [graph], n_reasons=20).set_index("what").loc["bridge"]
+    start = "a bridge, 2 <-> 7 (2 edges), between parts of 5 and 5 nodes; no other"
+    assert told["reason"].startswith(start)
+    assert set(told["edges"]) == {(2, 7), (7, 2)}
+
+
 def test_trees_have_no_bridges():
     assert shapes(read_graphs([nx.random_labeled_tree(30, seed=0)]))[1].sizes.tolist() == [0]
 

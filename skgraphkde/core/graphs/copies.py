@@ -51,7 +51,7 @@ ERRORS = 1.5
 LEVEL_KNOWN = 1e-3
 
 
-def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
+def isomorphism_classes(batch: GraphBatch, known: GraphBatch | None = None) -> np.ndarray:
     """The first graph that looks the same as each one, in whatever order of the nodes.
 
     Two graphs look the same if refinement (Weisfeiler and Leman, 1968) gives their nodes the same
@@ -63,13 +63,15 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
     Parameters
     ----------
     batch : GraphBatch
+    known : GraphBatch, default=None
+        Graphs whose median it is. None: all of them.
 
     Returns
     -------
     ndarray of shape (n_graphs,), int
         ``i`` itself for a graph that is the first of its kind.
     """
-    batch = _without_offsets(batch)
+    batch = _without_offsets(batch, batch if known is None else known)
     hashes = _hash_graphs(batch, FEW_ROUNDS)
     _, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     repeated = np.flatnonzero(counts[inverse] > 1)
@@ -83,12 +85,12 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
     return first[inverse]
 
 
-def _without_offsets(batch: GraphBatch) -> GraphBatch:
-    """Graphs with numbers less their median, where it is so large that it hides differences."""
+def _without_offsets(batch: GraphBatch, known: GraphBatch) -> GraphBatch:
+    """Graphs with numbers less the median of known ones, where it would hide differences."""
     changes = {}
     for part in PARTS:
         data = batch.data(part)
-        numbers = data.numbers
+        numbers = known.data(part).numbers
         if numbers is None or not len(numbers):
             continue
         is_given = ~np.isnan(numbers).all(axis=0)
@@ -97,8 +99,7 @@ def _without_offsets(batch: GraphBatch) -> GraphBatch:
         deviations = np.nan_to_num(np.abs(numbers - centers)).mean(axis=0)
         is_offset = np.abs(centers) > FAR_FROM_0 * deviations
         if is_offset.any():
-            numbers = numbers - np.where(is_offset, centers, 0.0)
-            changes[part] = data._replace(numbers=numbers)
+            changes[part] = data._replace(numbers=data.numbers - np.where(is_offset, centers, 0.0))
     return batch.replace(**changes) if changes else batch
 
 
@@ -200,7 +201,8 @@ def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
     graphs = GraphBatch.concatenate(batches)
     if graphs.attributes is not None:
         graphs = _without_coordinates(graphs, is_spatial(known))
-    kinds = isomorphism_classes(graphs)
+    # What other graphs are copies of does not depend on those beside them.
+    kinds = isomorphism_classes(graphs, known if len(known) else None)
     return np.split(kinds, np.cumsum([len(batch) for batch in batches])[:-1])
 
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._messages import listed, shown
-from skgraphkde._utils import warn
+from skgraphkde._utils import position_in_list, warn
 from skgraphkde._words import legible
 from skgraphkde.core.graphs.arrays import ROUNDING, codes_in
 from skgraphkde.core.graphs.batch import GraphBatch, is_spatial
@@ -765,6 +765,7 @@ def _warn_of_unseen(
         Those of which a call before has warned; it is extended.
     """
     found = []
+    told_here = []
     for (name, vocabulary), values in zip(known.items(), used.values(), strict=True):
         known_values = set(vocabulary)
         unseen = []
@@ -773,19 +774,21 @@ def _warn_of_unseen(
                 unseen.append(value)
         if not unseen or len(told) >= MOST_TOLD:
             continue
-        told.update((part, name, value) for value in unseen)
         by_look = {_look(value).casefold(): value for value in vocabulary}
         alike = [x for x in unseen if _look(x).casefold() in by_look]
         look = f" ({_difference(alike[0], by_look[_look(alike[0]).casefold()])})" if alike else ""
         new = set(unseen)
         is_unseen = np.array([x in new for x in batch.values_by_category(part)[name]])
-        first = batch.owner(part)[is_unseen[batch.data(part).labels].argmax()]
+        first = int(batch.owner(part)[is_unseen[batch.data(part).labels].argmax()])
+        called_first = called(batch.name(first) if batch.names else position_in_list(first))
         found.append(
             f"{listed([legible(x) for x in unseen])} of {shown(name)!r}{look}, first in "
-            f"{called(batch.name(int(first)))}"
+            f"{called_first}"
         )
+        told_here += [(part, name, value) for value in unseen]
     if found:
         warn(f"{part} categories that fit did not see: {'; '.join(found)}", UnseenCategoryWarning)
+        told.update(told_here)
 
 
 def warn_of_alike(batch: GraphBatch) -> None:

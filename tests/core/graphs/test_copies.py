@@ -506,3 +506,22 @@ def test_numbers_far_from_0_are_compared_by_their_differences():
     assert len(set(isomorphism_classes(graphs))) == 20
     again = GraphBatch.concatenate([graphs, permuted(graphs[[3]], 1)])
     assert isomorphism_classes(again)[20] == 3
+
+
+def test_copies_of_known_graphs_do_not_depend_on_the_other_graphs():
+    """A number far from the others hides no differences of numbers with a common offset."""
+
+    def far_from_0(seed, offset=1e9):
+        rng = np.random.default_rng(seed)
+        graph = nx.cycle_graph(6)
+        for v in graph:
+            graph.nodes[v]["t"] = offset + float(rng.normal())
+        return graph
+
+    schema = GraphSchema(node_numbers="t")
+    known = read_graphs([far_from_0(seed) for seed in range(20)], schema=schema)
+    near = far_from_0(0)
+    near.nodes[0]["t"] += 1e-3
+    for others in ([near], [near, far_from_0(99, 0.0)]):
+        of_known, of_others = kinds_of(known, read_graphs(others, schema=schema))
+        assert of_others[0] not in of_known
