@@ -149,7 +149,9 @@ def report(rows: pd.DataFrame) -> str:
     for words, keys in (("all", ["suite", "share"]), ("each half", ["suite", "share", "half"])):
         table = of_find.groupby(keys, sort=False).mean(numeric_only=True)
         parts += [f"### Looks and verdicts: {words}", _loop(table)]
-    parts += [ABOUT_COST, _table(of_find.groupby(keys[:2], sort=False)[COSTS].mean(), 1)]
+    if set(COSTS) <= set(of_find):  # older results lack them
+        costs = of_find.groupby(["suite", "share"], sort=False)[COSTS].mean()
+        parts += [ABOUT_COST, _table(costs, 1)]
     tenth = of_find.xs(SHARES[-1], level="share")
     return "\n\n".join([*parts, "### Cases, 10% odd", _loop(tenth)])
 
