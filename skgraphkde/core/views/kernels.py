@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import log_softmax, logsumexp
 
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.specification import Specification, StrOptions, positive_numbers
@@ -133,7 +132,8 @@ def mixture(log_densities: np.ndarray, logits: np.ndarray) -> np.ndarray:
     -------
     ndarray of shape (n,)
     """
-    return logsumexp(log_densities + log_softmax(logits), axis=1)
+    log_weights = logits - np.logaddexp.reduce(logits)
+    return np.logaddexp.reduce(log_densities + log_weights, axis=1)
 
 
 def median_distance(squared: np.ndarray) -> float:
