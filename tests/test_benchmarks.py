@@ -104,7 +104,7 @@ def test_weights_that_are_learned_after_the_network_leave_the_network():
 
 
 def peer(name):
-    packages = {"NetLSD+iF": "netlsd", "statistics+ECOD": "pyod"}
+    packages = {"NetLSD+iF": "netlsd", "statistics+ECOD": "netlsd"}  # one module has both
     if name in packages or name[:2] in ("PK", "WL"):
         pytest.importorskip(packages.get(name, "grakel"))
     return METHODS[name](0).set_params(
