@@ -123,20 +123,21 @@ class Bar(tqdm):
 
 
 @contextmanager
-def stage(name: str, verbose: int = 1) -> Iterator[None]:
+def stage(name: str, verbose: int = 1, level: int = logging.DEBUG) -> Iterator[None]:
     """Show a stage of the work: a bar on a terminal and in a notebook, and a line elsewhere.
 
-    The logger of the package has its seconds, whether it is shown or not: those of a fit at level
-    INFO, others at DEBUG. :func:`during` and :func:`progress` move the bar, however deep in the
-    work they are. A stage within another one shows nothing of its own.
+    The logger of the package has its seconds, whether it is shown or not. :func:`during` and
+    :func:`progress` move the bar, however deep in the work they are. A stage within another one
+    shows nothing of its own.
 
     Parameters
     ----------
     name : str
     verbose : int, default=1
         0 shows nothing.
+    level : int, default=logging.DEBUG
+        Of the line in the log.
     """
-    level = logging.INFO if name.startswith("Fitting") else logging.DEBUG
     start = time.perf_counter()
     with _shown(name, verbose):
         yield

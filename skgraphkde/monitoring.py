@@ -195,6 +195,13 @@ class Alarm(NamedTuple):
         return "ranks"
 
 
+def _check_detector(detector: Any) -> None:
+    """Raise an error unless a detector is one, and fitted."""
+    if not isinstance(detector, BaseGraphDetector):
+        raise TypeError(f"detector must be a fitted BaseGraphDetector, got {detector!r}")
+    check_is_fitted(detector)
+
+
 class DriftMonitor:
     """Test if the scores of new graphs have another distribution than those of normal graphs.
 
@@ -261,9 +268,7 @@ class DriftMonitor:
         false_alarm_rate: float = 0.001,
         random_state: Any = None,
     ) -> None:
-        if not isinstance(detector, BaseGraphDetector):
-            raise TypeError(f"detector must be a fitted BaseGraphDetector, got {detector!r}")
-        check_is_fitted(detector)
+        _check_detector(detector)
         if not detector.is_calibrated_:
             raise ValueError(
                 "a monitor needs calibration scores that are comparable with those of new graphs: "
@@ -473,9 +478,7 @@ class OnlineSelection:
             raise ImportError(
                 "OnlineSelection needs online-fdr, which is not installed: pip install online-fdr"
             ) from error
-        if not isinstance(detector, BaseGraphDetector):
-            raise TypeError(f"detector must be a fitted BaseGraphDetector, got {detector!r}")
-        check_is_fitted(detector)
+        _check_detector(detector)
         check_scalar(alpha, "alpha", Real, min_val=0, max_val=1, include_boundaries="neither")
         if not detector.is_calibrated_:
             raise ValueError(

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from skgraphkde._words import graphs_of_column
-from skgraphkde.cli.output import OutputFile, check_output
+from skgraphkde.cli.output import TABLES, OutputFile, check_output
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.core.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
 from skgraphkde.detectors.base import BaseGraphDetector
@@ -68,6 +68,13 @@ def output_option(help_text: str, *suffixes: str, required: bool = True) -> Call
         ),
         click.option("--force", is_flag=True, help="Replace the output if it exists."),
     )
+
+
+table_output_option = output_option(
+    "A file: .csv, .jsonl or .ndjson (JSON lines), or .parquet.  [default: stdout, as CSV]",
+    *TABLES,
+    required=False,
+)
 
 
 # -- graphs ----------------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ from skgraphkde.cli.options import (
     examples,
     load_model,
     model_argument,
-    output_option,
     reads_graphs,
     table_options,
+    table_output_option,
     truth_option,
 )
-from skgraphkde.cli.output import TABLES, write_table
+from skgraphkde.cli.output import write_table
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.truth import add_what_files_say, echo_truth
 from skgraphkde.core.graphs.batch import GraphBatch
@@ -39,11 +39,7 @@ from skgraphkde.explanation.results import N_REASONS, Judgement, judge
 )
 @model_argument
 @table_options
-@output_option(
-    "A file: .csv, .jsonl or .ndjson (JSON lines), or .parquet.  [default: stdout, as CSV]",
-    *TABLES,
-    required=False,
-)
+@table_output_option
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True),

@@ -13,11 +13,11 @@ from skgraphkde.cli.options import (
     examples,
     load_model,
     model_argument,
-    output_option,
     reads_graphs,
     table_options,
+    table_output_option,
 )
-from skgraphkde.cli.output import TABLES, write_table
+from skgraphkde.cli.output import write_table
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.estimator import GraphKDEDetector
 
@@ -30,11 +30,7 @@ from skgraphkde.detectors.estimator import GraphKDEDetector
 )
 @model_argument
 @table_options
-@output_option(
-    "A file: .csv, .jsonl or .ndjson (JSON lines), or .parquet.  [default: stdout, as CSV]",
-    *TABLES,
-    required=False,
-)
+@table_output_option
 @click.option(
     "-n", "n_neighbors", type=click.IntRange(1), default=5, show_default=True, help="How many."
 )

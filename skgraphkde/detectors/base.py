@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import re
 from dataclasses import replace
 from functools import cached_property
@@ -370,7 +371,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         for name in list(vars(fitted)):
             if name.endswith("_"):
                 delattr(fitted, name)
-        with stage(f"Fitting {len(batch)} graphs", self.verbose):
+        with stage(f"Fitting {len(batch)} graphs", self.verbose, logging.INFO):
             fitted._fit_and_calibrate(batch, counted)
         fitted.calibration_.warn_if_few()
         ignored = unread_attributes(self.given_schema, batch.schema.ignored)

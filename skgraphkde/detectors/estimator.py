@@ -539,11 +539,8 @@ class GraphKDEDetector(
             count as 0.
         """
         batch = self.read(X)
-        known = batch if other is None else self.read(other)
-        if not len(batch) or not len(known):
-            return np.empty((len(batch), len(known)))
         if other is not None:
-            return self.model_.distances(batch, known)
+            return self.model_.distances(batch, self.read(other))
         D = self.model_.distances(batch, batch)
         D = np.maximum(D, D.T)  # symmetric despite rounding
         np.fill_diagonal(D, 0)
@@ -603,11 +600,7 @@ class GraphKDEDetector(
         own = np.full(len(batch), -1)
         if X is None:
             own[self.fitted_graphs_] = np.arange(len(self.fitted_graphs_))
-        if not len(batch):
-            distances = np.empty((0, n_neighbors))
-            indices = np.empty((0, n_neighbors), dtype=np.int64)
-        else:
-            distances, indices = model.nearest(batch, n_neighbors, view=place, own=own)
+        distances, indices = model.nearest(batch, n_neighbors, view=place, own=own)
         indices = self.fitted_graphs_[model.reference_index[indices]]
         return (distances, indices) if return_distance else indices
 
@@ -643,10 +636,7 @@ class GraphKDEDetector(
             features times ``n_layers + 1`` of a Propagation. ``set_output(transform="pandas")``
             names the columns, see :meth:`get_feature_names_out`.
         """
-        batch = self.read(X)
-        if not len(batch):
-            return np.empty((0, self.model_.encoder.out_dim))
-        return self.model_.embeddings(batch)
+        return self.model_.embeddings(self.read(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of :meth:`transform`.

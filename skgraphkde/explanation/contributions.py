@@ -163,9 +163,6 @@ def nearest_references(
             f"view must be the index of a density, one of {model.densities}, got {view!r}: the "
             "other views have no distances"
         )
-    if not len(batch):
-        k = min(int(k), len(model.references))
-        return np.empty((0, k)), np.empty((0, k), dtype=np.int64)
     return model.nearest(batch, int(k), view=view)
 
 

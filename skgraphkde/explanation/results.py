@@ -119,6 +119,8 @@ def judge(
     list of Judgement
         One per graph.
     """
+    if not len(batch):
+        return []
     why: list[dict[str, Any]] = [{} for _ in range(len(batch))]
     if n_reasons and isinstance(detector, GraphKDEDetector):
         if own is None:
@@ -418,9 +420,7 @@ def explain(
     if k < 1 or n_reasons < 1:
         raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
     batch, own = to_judge(detector, graphs)
-    judged: Sequence[Judgement] = []
-    if len(batch):
-        judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
+    judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
     names = _names_of(batch)
     rows = []
     for i, judgement in enumerate(judged):
@@ -567,8 +567,6 @@ def _judged(
     detector: BaseGraphDetector, batch: GraphBatch, own: np.ndarray | None, reasons: bool | str
 ) -> list[Judgement]:
     """Judgements with the reasons that are asked for."""
-    if not len(batch):
-        return []
     judged = judge(detector, batch, own=own, n_reasons=N_REASONS if reasons is True else 0)
     if reasons == "flagged":
         flagged = np.flatnonzero([x.is_anomaly for x in judged])

@@ -431,7 +431,8 @@ class KnownGraphs:
         some = np.flatnonzero(is_known)
         if len(some):
             known = self._distinct[np.isin(self._hashes_of_distinct, hashes[some])]
-            kinds = isomorphism_classes(GraphBatch.concatenate([known, graphs[some]]))
+            both = GraphBatch.concatenate([known, graphs[some]])
+            kinds = isomorphism_classes(both, self._distinct)
             is_known[some] = kinds[len(known) :] < len(known)
         return is_known
 

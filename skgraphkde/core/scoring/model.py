@@ -293,6 +293,9 @@ class GraphModel:
         ndarray of shape (len(graphs), len(other))
             Negative unbiased estimates of squared distances count as 0.
         """
+        n_others = len(self.references if other is None else other)
+        if not len(graphs) or not n_others:
+            return np.empty((len(graphs), n_others))
         density = self.density(view)
         P = Q = self.embedding(graphs)[density]
         if other is None:
@@ -331,6 +334,9 @@ class GraphModel:
             In ascending order, that of the estimates of squared distances, of which negative ones
             count as 0.
         """
+        if not len(graphs):
+            k = min(k, len(self.references))
+            return np.empty((0, k)), np.empty((0, k), dtype=np.int64)
         measured_by = self.density(view)
         context = context or self.context(graphs)
         reference = np.full(len(graphs), -1) if own is None else self.references_of(own)
@@ -354,6 +360,8 @@ class GraphModel:
 
     def embeddings(self, graphs: GraphBatch) -> np.ndarray:
         """Means of the node embeddings of each graph, shape (n_graphs, embedding_dim)."""
+        if not len(graphs):
+            return np.empty((0, self.encoder.out_dim))
         means = [
             self.embedding(graphs[block])[self.embedding.densities[0]].means()
             for block in self.embedding.blocks(graphs)

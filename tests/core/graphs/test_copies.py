@@ -525,3 +525,5 @@ def test_copies_of_known_graphs_do_not_depend_on_the_other_graphs():
     for others in ([near], [near, far_from_0(99, 0.0)]):
         of_known, of_others = kinds_of(known, read_graphs(others, schema=schema))
         assert of_others[0] not in of_known
+        seen = KnownGraphs(known, np.arange(20)).contain(read_graphs(others, schema=schema))
+        assert not seen[0]
