@@ -1,4 +1,4 @@
-"""Comparing: two piles of graphs -> whether they differ, and in which views.
+"""Comparing: two piles of graphs -> whether they differ, in which views, and in what.
 
 Both piles are fitted as one, so that no label is in a feature or a scale. In each view, a statistic
 says how far the piles are from each other; what it would be by chance follows from exchanging
@@ -8,26 +8,39 @@ graphs between them.
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state, check_scalar
 
-from skgraphkde._utils import progress, stage
+from skgraphkde._utils import progress, stage, warn
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.calibration import LeaveOneOut, rounding
 from skgraphkde.core.scoring.model import GraphModel
 from skgraphkde.detectors.base import as_sequence
 from skgraphkde.detectors.estimator import GraphKDEDetector
+from skgraphkde.explanation.quantities import Quantities
 
 __all__ = ["Comparison", "compare"]
 
-# Graphs that are told of each pile, at most.
+# Graphs that are told of each pile, and findings, at most.
 MOST_TYPICAL = 5
-# A matrix of distances of more graphs would take gigabytes.
-MOST_GRAPHS = 10_000
+MOST_FINDINGS = 50
+# Of more graphs, some are compared, drawn at random: distances take the square of their number.
+MOST_GRAPHS = 4_000
+# Graphs of nearly one size are exchanged among so many, or more, if they are of one size.
+PER_SIZE = 4
+# Findings whose ranks go together so closely say the same.
+ALIKE = 0.9
+#: What the view of the strongest finding is called.
+SINGLE = "single differences"
+#: The columns of findings.
+COLUMNS = (
+    *("kind", "what", "finding", "first", "second"),
+    *("statistic", "p_value", "goes_with"),
+)
 
 
 class Comparison(NamedTuple):
@@ -39,17 +52,26 @@ class Comparison(NamedTuple):
         Of the hypothesis that both piles are draws from one source: of the largest standardized
         statistic of a view, in [1 / (n_permutations + 1), 1].
     views : DataFrame
-        A row for each view, the strongest first: its name, the standardized "statistic", and the
-        "p_value" that is adjusted for all views.
+        A row for each view, the strongest first: its name, "single differences" for the strongest
+        finding; the standardized "statistic"; the "p_value" that is adjusted for all views; and
+        "p_alone", which is that of a view that was chosen before the graphs were seen.
+    findings : DataFrame
+        What the piles have of single statistics and kinds of nodes and edges, at most 50, the
+        strongest first, and of about equal ones the plainest: "kind" and "what" for programs; the
+        "finding" in words; "first" and "second", the share of graphs, the median or the mean in
+        each pile; the standardized "statistic"; the
+        "p_value", adjusted for all that were compared; and "goes_with", the position of a stronger
+        finding that says about the same, or -1.
     typical : tuple of two ndarrays of int
         Positions in each pile of the graphs that are most unlike the other one, in the strongest
-        view that has distances.
+        view of those with distances.
     detector : GraphKDEDetector
         Fitted to both piles, the first one first.
     """
 
     p_value: float
     views: pd.DataFrame
+    findings: pd.DataFrame
     typical: tuple[np.ndarray, np.ndarray]
     detector: GraphKDEDetector
 
@@ -61,6 +83,8 @@ def compare(
     schema: Any = None,
     n_permutations: int = 999,
     blocks: Any = None,
+    match: Literal["size"] | None = None,
+    names: tuple[str, str] = ("the first", "the second"),
     random_state: Any = None,
 ) -> Comparison:
     """Test if two piles of graphs come from one source, in all views of the detector at once.
@@ -68,7 +92,8 @@ def compare(
     Parameters
     ----------
     X, Z : sequence of graphs, or GraphBatch
-        At least 2 graphs each, together at most 10,000.
+        At least 2 graphs each. Of more than 4,000 graphs together, so many are compared, drawn at
+        random in proportion, and a warning says so.
     schema : GraphSchema, "all", "molecule" or None, default=None
         As of :class:`GraphKDEDetector`.
     n_permutations : int, default=999
@@ -76,6 +101,11 @@ def compare(
     blocks : array-like of shape (n_graphs,), default=None
         A value for each graph, those of `X` first, such as its site: graphs are exchanged within
         blocks only, so that a difference between blocks is no difference between the piles.
+    match : {"size"} or None, default=None
+        "size": graphs are exchanged among four or more that are next to each other in their numbers
+        of nodes, and of edges, so that a difference of sizes alone is none.
+    names : tuple of two str, default=("the first", "the second")
+        What findings call the piles.
     random_state : int, RandomState instance or None, default=None
         Seed or generator of the exchanges.
 
@@ -86,16 +116,16 @@ def compare(
     Raises
     ------
     TypeError, ValueError
-        If a graph cannot be used, there are too few or too many, or no block has graphs of both
-        piles.
+        If a graph cannot be used, there are too few, or no block has graphs of both piles.
 
     Notes
     -----
-    In a view with distances, the statistic is the energy distance (Szekely and Rizzo, 2013), 2 E
-    d(x, z) - E d(x, x') - E d(z, z'), of all pairs; in others, the difference between the mean
-    ranks of the leave-one-out scores. Each is standardized by its mean and deviation over all
-    exchanges, the given piles included, so that the test of the largest one is exact, and each view
-    has a p-value that is adjusted for all of them (Westfall and Young, 1993).
+    The statistic of a view is the energy distance (Szekely and Rizzo, 2013), 2 E d(x, z) - E d(x,
+    x') - E d(z, z'), of all pairs; that of a single number is the difference between the mean ranks
+    of both piles. Each is standardized by its mean and deviation over all exchanges, the given
+    piles included, so that the test of the largest one is exact, and each has a p-value that is
+    adjusted for all of its kind (Westfall and Young, 1993). The strongest finding counts as a view;
+    views without distances do not.
 
     Examples
     --------
@@ -103,83 +133,130 @@ def compare(
     >>> from skgraphkde.comparing import compare
     >>> before = [nx.connected_watts_strogatz_graph(20, 4, 0.1, seed=seed) for seed in range(20)]
     >>> after = [nx.connected_watts_strogatz_graph(20, 4, 0.6, seed=seed) for seed in range(20)]
-    >>> compare(before, after, n_permutations=199, random_state=0).p_value
+    >>> found = compare(before, after, n_permutations=199, random_state=0)
+    >>> found.p_value
     0.005
+    >>> sorted(found.findings["finding"])[-1]
+    'typical deviation of numbers of links at one node from their average: 0.592 and 1.16 (median)'
     >>> same = [nx.connected_watts_strogatz_graph(20, 4, 0.1, seed=seed) for seed in range(20, 40)]
     >>> compare(before, same, n_permutations=199, random_state=0).p_value > 0.05
     True
     """
     check_scalar(n_permutations, "n_permutations", Integral, min_val=19)
+    if match not in (None, "size"):
+        raise ValueError(f'match must be "size" or None, got {match!r}')
     first = as_sequence(X)
     second = as_sequence(Z)
     sizes = [len(first), len(second)]
     n = sum(sizes)
-    if min(sizes) < 2 or n > MOST_GRAPHS:
-        raise ValueError(
-            f"each pile needs at least 2 graphs, and both at most {MOST_GRAPHS}: got {sizes[0]} "
-            f"and {sizes[1]}"
-        )
+    if min(sizes) < 2:
+        raise ValueError(f"each pile needs at least 2 graphs, got {sizes[0]} and {sizes[1]}")
     is_first = np.repeat([True, False], sizes)
-    exchanged = _exchange(is_first, _codes_of(blocks, n, is_first), n_permutations, random_state)
+    codes = _codes_of(blocks, n)
+    rng = check_random_state(random_state)
+    index = _some_of_each(is_first, rng)
+    if len(index) < n:
+        warn(f"{len(index)} of {n} graphs are compared, drawn at random from both piles")
+    graphs = _together(first, second, index)
+    is_first = is_first[index]
     detector = GraphKDEDetector(
         schema=schema,
         calibration=LeaveOneOut(copies="apart"),
         contamination="auto",
         max_references=None,
         random_state=0,
-    ).fit(_together(first, second))
+    ).fit(graphs)
+    model = detector.model_
+    codes = codes[index]
+    if match == "size":
+        codes = _codes_of_size(model.references, codes)
+    _check_exchangeable(codes, is_first)
+    exchanged = _exchange(is_first, codes, n_permutations, rng)
     with stage("Comparing", 0):
-        distances, statistics = _statistics(detector.model_, exchanged)
-    deviations = statistics.std(axis=1, keepdims=True)
-    # A view in which all exchanges are alike says nothing.
-    deviations[deviations <= rounding(statistics).max(axis=1, keepdims=True)] = np.inf
-    standardized = (statistics - statistics.mean(axis=1, keepdims=True)) / deviations
-    largest = standardized.max(axis=0)
-    own = standardized[:, :1]
-    p_values = np.mean(largest >= own - rounding(own), axis=1)
+        view_names, statistics, typical = _compare_views(model, exchanged)
+        quantities = Quantities(model)
+        of_quantities = abs(_standardized(_differences(quantities.values, exchanged)))
+    strongest = int(_standardized(statistics)[:, 0].argmax())
+    of_views = _standardized(np.vstack([statistics, of_quantities.max(axis=0)]))
+    own, p_values = _adjusted(of_views)
+    alone = [float(_adjusted(of_view[np.newaxis])[1][0]) for of_view in of_views]
     views = pd.DataFrame(
         {
-            "view": detector.model_.view_names,
-            "statistic": own[:, 0],
+            "view": [*view_names, SINGLE],
+            "statistic": own,
             "p_value": p_values,
+            "p_alone": alone,
         }
     )
-    order = np.argsort(-own[:, 0], kind="stable")
-    strongest = next(int(i) for i in order if int(i) in distances)
+    first_of, second_of = typical[strongest]
     return Comparison(
         float(p_values.min()),
-        views.iloc[order].reset_index(drop=True),
-        _typical(distances[strongest], is_first),
+        views.sort_values("statistic", ascending=False, kind="stable", ignore_index=True),
+        _findings(quantities, of_quantities, is_first, names),
+        (index[first_of], index[second_of] - sizes[0]),
         detector,
     )
 
 
-def _together(first: Any, second: Any) -> Any:
-    """Both piles as one list."""
+def _some_of_each(is_first: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """Indices of all graphs, or of as many as are compared, in proportion."""
+    n = len(is_first)
+    if n <= MOST_GRAPHS:
+        return np.arange(n)
+    chosen = []
+    for members in (np.flatnonzero(is_first), np.flatnonzero(~is_first)):
+        n_chosen = min(len(members), max(2, round(MOST_GRAPHS * len(members) / n)))
+        chosen.append(np.sort(rng.permutation(members)[:n_chosen]))
+    return np.concatenate(chosen)
+
+
+def _together(first: Any, second: Any, index: np.ndarray) -> Any:
+    """Some graphs of both piles as one list."""
     if isinstance(first, GraphBatch) and isinstance(second, GraphBatch):
-        return GraphBatch.concatenate([first, second])
-    return [*first, *second]
+        return GraphBatch.concatenate([first, second])[index]
+    both = [*first, *second]
+    return [both[i] for i in index.tolist()]
 
 
-def _codes_of(blocks: Any, n: int, is_first: np.ndarray) -> np.ndarray:
+def _codes_of(blocks: Any, n: int) -> np.ndarray:
     """The number of the block of each graph."""
     if blocks is None:
         return np.zeros(n, dtype=np.int64)
     values = list(blocks)
     if len(values) != n:
         raise ValueError(f"blocks has {len(values)} values for {n} graphs: give one for each")
-    codes, _ = pd.factorize(pd.Series(values, dtype=object), use_na_sentinel=False)
-    n_first = np.bincount(codes, is_first)
-    if not ((n_first > 0) & (n_first < np.bincount(codes))).any():
+    return pd.factorize(pd.Series(values, dtype=object), use_na_sentinel=False)[0]
+
+
+def _codes_of_size(graphs: GraphBatch, blocks: np.ndarray) -> np.ndarray:
+    """Blocks of a few graphs that are next to each other in size, within the given blocks.
+
+    Graphs of the same size are in the same block, in whatever order they come.
+    """
+    sizes = np.column_stack([blocks, graphs.n_nodes_per_graph, graphs.n_edges_per_graph])
+    distinct, place, n_of = np.unique(sizes, axis=0, return_inverse=True, return_counts=True)
+    code_of = np.zeros(len(distinct), dtype=np.int64)
+    n_in_code = 0
+    for i in range(1, len(distinct)):  # those of one size stay together
+        n_in_code += n_of[i - 1]
+        is_full = n_in_code >= PER_SIZE or distinct[i, 0] != distinct[i - 1, 0]
+        code_of[i] = code_of[i - 1] + is_full
+        n_in_code *= not is_full
+    return code_of[place.reshape(-1)]
+
+
+def _check_exchangeable(blocks: np.ndarray, is_first: np.ndarray) -> None:
+    """Raise a ValueError if no block has graphs of both piles."""
+    n_first = np.bincount(blocks, is_first)
+    if not ((n_first > 0) & (n_first < np.bincount(blocks))).any():
         raise ValueError(
             "each block has graphs of one pile only, so that nothing can be exchanged: leave "
-            "blocks out, or choose others"
+            "blocks or match out, or choose other blocks"
         )
-    return codes
 
 
 def _exchange(
-    is_first: np.ndarray, blocks: np.ndarray, n_permutations: int, random_state: Any
+    is_first: np.ndarray, blocks: np.ndarray, n_permutations: int, rng: np.random.RandomState
 ) -> np.ndarray:
     """Which graphs are in the first pile: as given, and after random exchanges within blocks.
 
@@ -188,39 +265,41 @@ def _exchange(
     ndarray of shape (n_graphs, n_permutations + 1), float64
         1 for those in the first pile.
     """
-    rng = check_random_state(random_state)
     exchanged = np.empty((len(is_first), n_permutations + 1))
     exchanged[:, 0] = is_first
-    for block in range(blocks.max() + 1):
-        members = np.flatnonzero(blocks == block)
-        for k in range(1, n_permutations + 1):
-            exchanged[members, k] = is_first[rng.permutation(members)]
+    order = np.argsort(blocks, kind="stable")
+    for k in range(1, n_permutations + 1):
+        # Within each block, the members in a random order.
+        shuffled = np.lexsort([rng.random_sample(len(is_first)), blocks])
+        exchanged[order, k] = is_first[shuffled]
     return exchanged
 
 
-def _statistics(
+def _compare_views(
     model: GraphModel, exchanged: np.ndarray
-) -> tuple[dict[int, np.ndarray], np.ndarray]:
-    """Distances of the views that have them, and the statistic of each view and exchange.
+) -> tuple[list[str], np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+    """The views that have distances: their names, statistics, and the typical graphs.
 
     Returns
     -------
-    distances : dict of int -> ndarray of shape (n_graphs, n_graphs)
-        By the index of the view.
+    names : list of str
     statistics : ndarray of shape (n_views, n_permutations + 1)
+    typical : list of tuple of two ndarrays of int
+        Indices of graphs of both piles, as of :func:`_typical`.
     """
     context = model.context_of_references
     nobody = np.full(len(model.references), -1)
-    distances = dict[int, np.ndarray]()
-    statistics = np.empty((len(model.views), exchanged.shape[1]))
-    for i, view in enumerate(progress(model.views)):
-        if view.has_distances:
-            D = view.distances(context, context, nobody)
-            distances[i] = (D + D.T) / 2
-            statistics[i] = _energy(distances[i], exchanged)
-        else:
-            statistics[i] = _difference(model.training_scores[i], exchanged)
-    return distances, statistics
+    is_first = exchanged[:, 0] == 1
+    names = []
+    statistics = []
+    typical = []
+    for view in progress([x for x in model.views if x.has_distances]):
+        D = view.distances(context, context, nobody)
+        D = (D + D.T) / 2
+        names.append(view.name)
+        statistics.append(_energy(D, exchanged))
+        typical.append(_typical(D, is_first))
+    return names, np.array(statistics), typical
 
 
 def _energy(D: np.ndarray, exchanged: np.ndarray) -> np.ndarray:
@@ -236,19 +315,68 @@ def _energy(D: np.ndarray, exchanged: np.ndarray) -> np.ndarray:
     )
 
 
-def _difference(scores: np.ndarray, exchanged: np.ndarray) -> np.ndarray:
-    """Distance between the mean ranks of both piles, in each exchange."""
-    ranks = rankdata(scores)
+def _differences(values: np.ndarray, exchanged: np.ndarray) -> np.ndarray:
+    """Difference between the mean ranks of both piles, shape (n_quantities, n_permutations + 1).
+
+    A number that is missing has the mean rank.
+    """
+    n = len(values)
     n_first = exchanged[:, 0].sum()
-    of_first = ranks @ exchanged
-    return np.abs(of_first / n_first - (ranks.sum() - of_first) / (len(ranks) - n_first))
+    ranks = rankdata(values, axis=0, nan_policy="omit")
+    ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=0))
+    # The ranks add up to 0: those of the second pile are minus those of the first.
+    return (ranks.T @ exchanged) * (n / (n_first * (n - n_first)))
+
+
+def _standardized(statistics: np.ndarray) -> np.ndarray:
+    """Statistics in deviations from their mean over all exchanges; 0 where all are alike."""
+    if not len(statistics):
+        return statistics
+    deviations = statistics.std(axis=1, keepdims=True)
+    deviations[deviations <= rounding(statistics).max(axis=1, keepdims=True)] = np.inf
+    return (statistics - statistics.mean(axis=1, keepdims=True)) / deviations
+
+
+def _adjusted(standardized: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The statistics of the given piles, and p-values adjusted for all of them."""
+    own = standardized[:, 0]
+    largest = standardized.max(axis=0)
+    # Equal statistics are equal, however they are rounded.
+    own_or_less = (own - rounding(own))[:, np.newaxis]
+    return own, np.mean(largest >= own_or_less, axis=1)
+
+
+def _findings(
+    quantities: Quantities,
+    standardized: np.ndarray,
+    is_first: np.ndarray,
+    piles: tuple[str, str],
+) -> pd.DataFrame:
+    """The table of single numbers and kinds in which the piles differ most."""
+    own, p_values = _adjusted(standardized)
+    strongest = np.argsort(-own * quantities.plainness, kind="stable")[:MOST_FINDINGS]
+    strongest = strongest[own[strongest] > 0]
+    ranks = rankdata(quantities.values[:, strongest], axis=0, nan_policy="omit")
+    ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=0))
+    norms = np.sqrt((ranks**2).sum(axis=0))
+    correlations = abs(ranks.T @ ranks) / np.outer(norms, norms)
+    rows = []
+    for place, j in enumerate(strongest.tolist()):
+        row = quantities.record(j, is_first, piles)
+        row["statistic"] = own[j]
+        row["p_value"] = p_values[j]
+        alike = np.flatnonzero(correlations[place, :place] >= ALIKE)
+        row["goes_with"] = int(alike[0]) if len(alike) else -1
+        rows.append(row)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _typical(D: np.ndarray, is_first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Positions in each pile of the graphs that are much further from the other than from it."""
+    """Indices of graphs of each pile that are much further from the other than from their own."""
     found = []
     for is_own in (is_first, ~is_first):
         own = D[np.ix_(is_own, is_own)].sum(axis=1) / (is_own.sum() - 1)
         others = D[np.ix_(is_own, ~is_own)].mean(axis=1)
-        found.append(np.argsort(own - others, kind="stable")[:MOST_TYPICAL])
+        nearest = np.argsort(own - others, kind="stable")[:MOST_TYPICAL]
+        found.append(np.flatnonzero(is_own)[nearest])
     return found[0], found[1]

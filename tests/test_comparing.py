@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import read_graphs
-from skgraphkde.comparing import _codes_of, _difference, _energy, _exchange, compare
+from skgraphkde.comparing import (
+    _codes_of,
+    _codes_of_size,
+    _differences,
+    _energy,
+    _exchange,
+    _some_of_each,
+    compare,
+)
 from tests.conftest import with_data
 
 
@@ -26,24 +34,30 @@ def test_statistics_are_those_of_loops(n_first, n_second, seed):
     points = rng.normal(size=(n, 2))
     D = np.linalg.norm(points[:, None] - points, axis=2)
     is_first = np.repeat([True, False], [n_first, n_second])
-    exchanged = _exchange(is_first, np.zeros(n, dtype=int), 5, seed)
+    exchanged = _exchange(is_first, np.zeros(n, dtype=int), 5, np.random.RandomState(seed))
     assert exchanged[:, 0].tolist() == is_first.tolist()
     energies = _energy(D, exchanged)
-    differences = _difference(points[:, 0], exchanged)
-    ranks = [1 + sum(x < y for x in points[:, 0]) for y in points[:, 0]]
-    for column, energy, difference in zip(exchanged.T, energies, differences, strict=True):
+    x, y = points.round(1).T.tolist()  # with ties
+    y[0] = np.nan
+    differences = _differences(np.column_stack([x, y]), exchanged)
+    ranks = [[sum(z < w for z in x) + sum(z == w for z in x) / 2 for w in x]]
+    given = y[1:]
+    of_given = [sum(z < w for z in given) + sum(z == w for z in given) / 2 for w in given]
+    ranks.append([np.mean(of_given), *of_given])
+    for column, energy, difference in zip(exchanged.T, energies, differences.T, strict=True):
         first, second = np.flatnonzero(column == 1), np.flatnonzero(column == 0)
         assert (len(first), len(second)) == (n_first, n_second)
         between = np.mean([D[i, j] for i in first for j in second])
         within = [np.mean([D[i, j] for i in x for j in x]) for x in (first, second)]
         assert energy == pytest.approx(2 * between - sum(within))
-        means = [np.mean([ranks[i] for i in x]) for x in (first, second)]
-        assert difference == pytest.approx(abs(means[0] - means[1]))
+        for of, own in zip(ranks, difference, strict=True):
+            means = [np.mean([of[i] for i in x]) for x in (first, second)]
+            assert own == pytest.approx(means[0] - means[1])
 
 
 def test_graphs_are_exchanged_within_blocks():
-    blocks = _codes_of(["a", "a", None, None, "b", "a", None], 7, np.arange(7) < 4)
-    exchanged = _exchange(np.arange(7) < 4, blocks, 200, 0)
+    blocks = _codes_of(["a", "a", None, None, "b", "a", None], 7)
+    exchanged = _exchange(np.arange(7) < 4, blocks, 200, np.random.RandomState(0))
     for block in range(3):
         members = blocks == block
         assert (exchanged[members].sum(axis=0) == exchanged[members, 0].sum()).all()
@@ -54,6 +68,7 @@ def test_piles_that_differ_are_told_apart():
     found = compare(worlds(15, 0), worlds(15, 1, rewired=0.6), n_permutations=99, random_state=0)
     assert found.p_value == 0.01
     assert found.views["p_value"].is_monotonic_increasing
+    assert (found.views["p_alone"] <= found.views["p_value"]).all()
     assert found.views["p_value"][0] == found.p_value
     assert [len(x) for x in found.typical] == [5, 5]
     again = compare(worlds(15, 0), worlds(15, 1, rewired=0.6), n_permutations=99, random_state=0)
@@ -93,6 +108,89 @@ def test_equal_graphs_do_not_differ():
     assert found.p_value > 0.05
 
 
+def test_graphs_are_exchanged_among_those_of_their_size():
+    graphs = read_graphs([nx.path_graph(n) for n in (3, 9, 3, 4, 9, 8, 20, 4, 5)])
+    blocks = np.array([0, 0, 0, 0, 0, 0, 1, 0, 0])
+    codes = _codes_of_size(graphs, blocks)
+    sizes = graphs.n_nodes_per_graph
+    found = [sorted(sizes[codes == k].tolist()) for k in range(3)]
+    assert found == [[3, 3, 4, 4], [5, 8, 9, 9], [20]]
+    order = np.random.RandomState(0).permutation(9)
+    assert _codes_of_size(graphs[order], blocks[order]).tolist() == codes[order].tolist()
+
+
+def of_size(n_nodes, seed):
+    return nx.connected_watts_strogatz_graph(n_nodes, 4, 0.2, seed=seed)
+
+
+def test_a_difference_of_sizes_is_none_beyond_size():
+    rng = np.random.RandomState(0)
+    sizes = [rng.randint(10, 30, 20), rng.randint(16, 36, 20)]
+    X, Z = ([of_size(int(n), rng) for n in x] for x in sizes)
+    assert compare(X, Z, random_state=0).p_value <= 0.05
+    assert compare(X, Z, match="size", random_state=0).p_value > 0.05
+    rewired = [nx.gnm_random_graph(len(x), x.number_of_edges(), seed=rng) for x in Z]
+    assert compare(X, rewired, match="size", random_state=0).p_value <= 0.05
+
+
+def test_findings_say_what_differs():
+    """One kind of node and one edge are more frequent; a number is larger; nothing else."""
+
+    def cases(n_cases, seed, share, hours):
+        rng = np.random.RandomState(seed)
+        graphs = []
+        for _ in range(n_cases):
+            steps = ["register", "check", "approve", "pay"]
+            steps[2] = "reject" if rng.rand() < share else "approve"
+            graph = nx.path_graph(4, nx.DiGraph)
+            for v, step in enumerate(steps):
+                graph.nodes[v].update(label=step, hours=rng.gamma(4, hours))
+            graphs.append(graph)
+        return graphs
+
+    X, Z = cases(30, 0, 0.1, 1), cases(30, 1, 0.6, 2)
+    found = compare(X, Z, schema="all", random_state=0, names=("before", "after"))
+    table = found.findings
+    assert table["goes_with"].lt(table.index).all()
+    alone = table[table["goes_with"] < 0]
+    shares = [np.mean([x.nodes[2]["label"] == "reject" for x in pile]) for pile in (X, Z)]
+    medians = [
+        np.median([np.mean([y for _, y in x.nodes(data="hours")]) for x in pile]) for pile in (X, Z)
+    ]
+    first, second = alone.iloc[0], alone.iloc[1]
+    of_steps, of_hours = (first, second) if "hours" in second["finding"] else (second, first)
+    assert of_steps[["first", "second"]].tolist() in (shares, [1 - x for x in shares])
+    assert of_hours[["first", "second"]].tolist() == pytest.approx(medians)
+    assert of_hours["finding"].startswith("average hours of steps")
+    said = table.set_index("what")["finding"]
+    assert said["reject"] == f"reject: {shares[0]:.0%} and {shares[1]:.0%} of cases"
+    sure = table[table["p_value"] <= 0.05]
+    assert {*alone.index[:2]} <= {*sure.index}
+    assert sure["finding"].str.contains("hours|reject|approve").all()  # and nothing else
+
+
+def test_what_only_one_pile_has_is_said():
+    X = [with_data(graph, {"label": "a"}) for graph in worlds(12, 0)]
+    Z = [with_data(graph, {"label": "a"}) for graph in worlds(12, 1)]
+    for graph in Z[:8]:
+        graph.nodes[0]["label"] = "b"
+    found = compare(X, Z, random_state=0, names=("before", "after")).findings
+    assert found["finding"][0] == "b: 67% of graphs in after, none in before"
+    assert found["kind"][0] == "categories"
+
+
+def test_of_many_graphs_some_of_each_pile_are_compared(monkeypatch):
+    monkeypatch.setattr("skgraphkde.comparing.MOST_GRAPHS", 20)
+    index = _some_of_each(np.arange(100) < 25, np.random.RandomState(0))
+    assert len(index) == len(set(index)) == 20
+    assert (index < 25).sum() == 5
+    X = [*worlds(20, 0), *map(nx.star_graph, range(13, 33))]
+    with pytest.warns(UserWarning, match="20 of 60 graphs are compared"):
+        found = compare(X, worlds(20, 1), n_permutations=19, random_state=0)
+    assert len(found.detector.model_.references) == 20
+    assert found.typical[0].min() >= 20  # positions in the pile as it was given
+
+
 @pytest.mark.slow
 def test_the_test_keeps_its_level():
     """Of 150 pairs of piles of one source, about one in ten is different at .1."""
@@ -107,9 +205,15 @@ def test_the_test_keeps_its_level():
 @pytest.mark.parametrize(
     ("X", "Z", "options", "message"),
     [
-        ([nx.path_graph(3)], [nx.path_graph(4)] * 3, {}, "at least 2 graphs, .* got 1 and 3"),
+        ([nx.path_graph(3)], [nx.path_graph(4)] * 3, {}, "at least 2 graphs, got 1 and 3"),
         ([nx.path_graph(3)] * 2, [nx.path_graph(4)] * 3, {"n_permutations": 3}, "n_permutations"),
         ([nx.path_graph(3)] * 2, [nx.path_graph(4)] * 2, {"blocks": [1]}, "blocks has 1 values"),
+        (
+            [nx.path_graph(3)] * 2,
+            [nx.path_graph(4)] * 2,
+            {"match": "edges"},
+            'match must be "size"',
+        ),
         (
             [nx.path_graph(3)] * 2,
             [nx.path_graph(4)] * 2,

@@ -27,6 +27,7 @@ COMMANDS = {
     "fit": ("fit", "Learn what normal GRAPHS look like, and write it to a file."),
     "score": ("score", "Judge GRAPHS, one row of a table each."),
     "similar": ("similar", "Find the known graphs that are most like GRAPHS, one row each."),
+    "compare": ("compare", "Say if two piles of GRAPHS differ, in what, and how sure that is."),
     "report": ("pages", "Make a page that shows which GRAPHS are odd, and why."),
     "learn": ("refit", "Learn from verdicts of people on GRAPHS, and write the model to a file."),
     "update": ("refit", "Let new normal GRAPHS join a model, and write it to a file."),

@@ -228,6 +228,14 @@ truth_option = click.option(
 )
 
 
+column_option = click.option(
+    "--column",
+    metavar="COLUMN",
+    help="Data of graphs whose two values say to which pile each belongs, and are not read; "
+    "COLUMN=VALUE: those with the value, and all others.",
+)
+
+
 def _with_listed(
     ctx: click.Context, parameter: click.Parameter, paths: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -285,6 +293,7 @@ def reads_graphs(
         output: str | None,
         spans: bool,
         truth: str | None = None,
+        column: str | None = None,
         **options: Any,
     ) -> None:
         outputs = [path for path in (options.get("saved"), output) if path is not None]
@@ -306,6 +315,7 @@ def reads_graphs(
             outputs,
             truth,
             rule,
+            column,
             spans=spans,
             skip_errors=skip_errors,
             quiet=quiet,

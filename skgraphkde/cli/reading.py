@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import Any
 import click
 import numpy as np
 
+from skgraphkde._messages import listed
 from skgraphkde._utils import stage
 from skgraphkde.cli.output import echo, message_of
 from skgraphkde.core.graphs.batch import GraphBatch
@@ -28,6 +30,7 @@ from skgraphkde.reading.files.tables import SUFFIXES
 from skgraphkde.reading.files.walk import SplitFile, files_of, suffix_of
 from skgraphkde.reading.truth import Truth
 
+MOST_VALUES = 10  # of a column, that an error names
 WITH_OPTIONS = {".csv", ".tsv", ".xes"}  # suffixes of files that have options
 
 
@@ -48,6 +51,8 @@ class GraphFiles:
         The column that says which graphs are odd.
     rule : CaseRule, default=None
         How one table or graph is split.
+    column : str, default=None
+        The column that says to which of two piles a graph belongs, or "column=value".
     spans : bool
         The files are those of spans.
     skip_errors : bool
@@ -64,6 +69,7 @@ class GraphFiles:
         outputs: Sequence[str] = (),
         truth: str | None = None,
         rule: CaseRule | None = None,
+        column: str | None = None,
         *,
         spans: bool,
         skip_errors: bool,
@@ -78,9 +84,13 @@ class GraphFiles:
         self.quiet = quiet
         self.truth = None if truth is None else Truth(truth)
         self.rule = rule
+        self.column_name, _, self.value_of_first = (column or "").partition("=")
+        self.column = Truth(self.column_name) if column else None
         self.origins: dict[str, str] = {}  # rows of a table in words, by the names of its cases
         self.unread: list[dict[str, Any]] = []  # data of each graph that the schema does not name
         self.said: np.ndarray | None = None  # by the truth, of each graph: as verdicts are
+        self.names: list[str] = []  # of the graphs that were read
+        self.beside = Beside()  # what files say of graphs besides
         self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
         self.notes = dict[str, None]()  # warnings of what was read
@@ -93,20 +103,75 @@ class GraphFiles:
             self.notes[message_of(message)] = None
             show(message, *rest, **named)
 
+        taken = self.truth or self.column
         with self.stage("Reading"), warnings.catch_warnings():
             warnings.showwarning = note
             self.sources = self._sources()
             self._check_outputs()
-            beside = self._beside()
-            batch = read_batch(
-                self.sources, schema, self.on_error, self.options, self.truth, beside
-            )
+            self.beside = beside = self._beside()
+            batch = read_batch(self.sources, schema, self.on_error, self.options, taken, beside)
         self.origins = {name: words_of_rows(rows) for name, rows in beside.rows.items()}
         self.unread = beside.unread(batch)
         if self.truth is not None:
             self.said = self.truth.verdicts(batch.names or ())
+        self.names = list(batch.names or ())
         self._check_one(batch, schema)
         return batch
+
+    def check_piles(self) -> None:
+        """Refuse paths and options that do not make two piles, before anything is read."""
+        n = len(self.paths)
+        if self.column is None and n != 2:
+            raise click.UsageError(
+                f"{n} {'path makes' if n == 1 else 'paths make'} no two piles: give two, or one "
+                "list and --column, whose values say to which pile a graph belongs"
+            )
+        if self.column is None:
+            first, second = map(os.path.realpath, self.paths)
+            if os.path.commonpath([first, second]) in (first, second):
+                raise click.UsageError(
+                    f"{self.paths[0]} and {self.paths[1]} are one, or one is in the other: give "
+                    "two folders or files"
+                )
+            if self.rule is not None:
+                raise click.UsageError(
+                    "--cases makes graphs of one table: give one, and --column, which says to "
+                    "which pile a case belongs"
+                )
+
+    def piles(self) -> tuple[np.ndarray, np.ndarray, tuple[str, str]]:
+        """Which graphs that were read are in the first pile, which in the second, and their names.
+
+        Raises
+        ------
+        ClickException
+            If there are not two.
+        """
+        if self.column is None:
+            first, second = (str(Path(path)) for path in self.paths)
+            is_first = np.array([_is_in(name, first) for name in self.names], dtype=bool)
+            return is_first, ~is_first, _names_of_paths(first, second)
+        values = np.array(self.column.values(self.names), dtype=object)
+        is_given = values != ""
+        count = Counter(values[is_given].tolist())
+        there = listed([f"{value!r} ({n})" for value, n in count.most_common()], MOST_VALUES)
+        if self.value_of_first:
+            is_first = values == self.value_of_first
+            if not is_first.any() or is_first[is_given].all():
+                raise click.ClickException(
+                    f"{self.value_of_first!r} makes no two piles by {self.column_name!r}, which "
+                    f"has {there}"
+                )
+            of_first = f"{self.column_name}={self.value_of_first}"
+            return is_first, ~is_first & is_given, (of_first, f"other {self.column_name}")
+        if len(count) != 2:
+            raise click.ClickException(
+                f"{self.column_name!r} has {len(count)} values, and two make two piles: {there}; "
+                f"--column {self.column_name}=VALUE compares those of one value with all others"
+            )
+        one, other = count  # in the order in which they come
+        piles = (f"{self.column_name}={one}", f"{self.column_name}={other}")
+        return values == one, values == other, piles
 
     def _check_one(self, batch: GraphBatch, schema: Any) -> None:
         """Say how several graphs are made of one, which nothing can be learned from."""
@@ -151,6 +216,18 @@ class GraphFiles:
                 raise click.UsageError(f"{self.paths[0]} does not exist: give a table of edges")
             tables = TableFiles(Path(self.paths[0]), **self.tables, rule=self.rule)
             return [tables if self.rule is None else replace(tables, graph="case")]
+        if self._are_tables and "graph" in self.tables:
+            of_both = [name for name in ("nodes", "graphs") if name in self.tables]
+            if of_both:
+                raise click.UsageError(
+                    f"--{of_both[0]} is of one table of edges, and {len(self.paths)} are given: "
+                    "put each table of edges and what describes it into a folder of its own, as "
+                    "edges.csv, nodes.csv and graphs.csv"
+                )
+            return [
+                TableFiles(Path(path), **self.tables, prefix=f"{Path(path)}#")
+                for path in self.paths
+            ]
         of_tables = {} if self._describes_files else self.tables
         files = find_files(self.paths, self.on_error, of_tables, self.options)
         found = {str(x): x for x in files}
@@ -192,6 +269,12 @@ class GraphFiles:
         return len(self.paths) == 1 and self.paths[0].lower().endswith(SUFFIXES)
 
     @property
+    def _are_tables(self) -> bool:
+        """True if the user gave several files of tables."""
+        are_tables = [os.path.isfile(x) and x.lower().endswith(SUFFIXES) for x in self.paths]
+        return len(are_tables) > 1 and all(are_tables)
+
+    @property
     def _describes_files(self) -> bool:
         """True if the user gave a table of graphs, and none of edges."""
         if self._is_table:
@@ -224,3 +307,15 @@ class GraphFiles:
         others_remain = is_graph or len(self.paths) > 1 or os.path.isdir(self.paths[0])
         cure = "; --skip-errors leaves out what cannot be used" if others_remain else ""
         raise click.ClickException(message_of(error) + cure) from error
+
+
+def _is_in(name: str, path: str) -> bool:
+    """True if a graph of this name was read from a file or folder."""
+    rest = name.removeprefix(path)
+    return len(rest) < len(name) and (not rest or rest[0] in f"{os.sep}/#")
+
+
+def _names_of_paths(first: str, second: str) -> tuple[str, str]:
+    """Short names of two paths, which tell them apart."""
+    names = Path(first).name, Path(second).name
+    return names if names[0] != names[1] else (first, second)

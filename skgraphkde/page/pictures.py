@@ -20,6 +20,12 @@ from skgraphkde.plots import draw_molecule, is_molecule, plan_graph, plot_scores
 
 # Width and height of pictures, in inches.
 SCORES = (5.5, 3.0)
+# Of two piles; both are legible on a light and on a dark page.
+PILES = "#0072b2", "#d55e00"
+# Of a histogram of sizes, at most or about.
+BARS = 25
+# Characters of a name in a legend.
+LEGIBLE = 20
 # The same of a molecule, in pixels.
 MOLECULE = 400, 400
 
@@ -28,6 +34,35 @@ def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray, noun: 
     """A histogram of scores with the threshold, and a noun for what is counted."""
     figure = _figure(SCORES, layout="constrained")
     plot_scores(scores, offset, verdicts, ax=figure.subplots()).set_ylabel(noun)
+    return _svg(figure)
+
+
+def two_sizes(
+    first: np.ndarray, second: np.ndarray, piles: tuple[str, str], nodes: str, graphs: str
+) -> str:
+    """Histograms of the sizes of two piles.
+
+    Parameters
+    ----------
+    first, second : ndarray of int
+        Numbers of nodes.
+    piles : tuple of str
+        What the piles are called.
+    nodes, graphs : str
+        Nouns for what is counted.
+    """
+    figure = _figure(SCORES, layout="constrained")
+    ax = figure.subplots()
+    both = np.concatenate([first, second])
+    width = max(1, round(np.ptp(both) / BARS))
+    edges = np.arange(both.min(), both.max() + width + 1, width) - 0.5
+    for sizes, name, color in zip((first, second), piles, PILES, strict=True):
+        label = f"{name[:LEGIBLE]} ({len(sizes)})"
+        ax.hist(sizes, edges.tolist(), label=label, color=color, alpha=0.6)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.locator_params(integer=True)
+    ax.set(xlabel=nodes, ylabel=graphs)
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
     return _svg(figure)
 
 

@@ -128,7 +128,7 @@ def render(
     }
     unread = unread_attributes(detector.given_schema, detector.schema_.ignored)
     risen = sorted((row for row in rows if row.risen_from), key=lambda row: row.place)
-    return _template().render(
+    return open_template("page.html").render(
         version=__version__,
         kind=type(detector).__name__,
         detector=detector,
@@ -154,7 +154,7 @@ def render(
         packed=_packed(packed),
         library=library,
         script=(HERE / "page.js").read_text(encoding="utf-8"),
-        style=(HERE / "page.css").read_text(encoding="utf-8"),
+        style=style_of_page(),
         never_seen=NEVER_SEEN,
         full=FULL,
         alike_size=SIZE,
@@ -171,7 +171,8 @@ def _n_sampled(detector: BaseGraphDetector) -> int:
     return n if n < detector.model_.n_training_graphs else 0
 
 
-def _template() -> Any:
+def open_template(name: str) -> Any:
+    """A template of a page, with the filters of all of them."""
     from jinja2 import Environment, FileSystemLoader
 
     environment = Environment(
@@ -185,7 +186,12 @@ def _template() -> Any:
     environment.filters["percent"] = percent
     environment.filters["number"] = with_three_digits
     environment.filters["breakable"] = _breakable
-    return environment.get_template("page.html")
+    return environment.get_template(name)
+
+
+def style_of_page() -> str:
+    """The CSS of all pages."""
+    return (HERE / "page.css").read_text(encoding="utf-8")
 
 
 def _unbroken(text: str, as_html: Callable[[str], Markup] = escape) -> Markup:
@@ -304,7 +310,7 @@ def _details(
     looks = dict[str, Any](edge_categories=[], category=None)
     if usual is not None:
         looks = {
-            "edge_categories": _edge_categories(usual.model.references),
+            "edge_categories": edge_categories_of(usual.model.references),
             "category": usual.category,
         }
         known_names = known_names or usual.model.references.names
@@ -341,7 +347,7 @@ def _details(
     return details, drawings
 
 
-def _edge_categories(references: GraphBatch) -> list[Any]:
+def edge_categories_of(references: GraphBatch) -> list[Any]:
     """The categories of edges, the most frequent first: they look the same in all pictures."""
     if references.edge_labels is None:
         return []

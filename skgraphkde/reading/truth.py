@@ -129,6 +129,34 @@ class Truth:
             )
         self._values[key] = found
 
+    def values(self, keys: Sequence[Hashable]) -> list[str]:
+        """What the column says of graphs, as text; "" where it says nothing.
+
+        Parameters
+        ----------
+        keys : sequence of hashable
+
+        Raises
+        ------
+        ValueError
+            If no graph has the column, or one has several values.
+        """
+        found = []
+        for key in keys:
+            said = sorted(self._values[key])
+            if len(said) > 1:
+                raise ValueError(
+                    f"{key} has several values of {self.column!r}: {listed(said)}; give each graph "
+                    "one"
+                )
+            found.append("".join(said))
+        if not any(found):
+            raise ValueError(
+                f"no graph has {self.column!r}: graphs, nodes and edges have "
+                f"{closest_names(self.column, self._names) or 'no data'}"
+            )
+        return found
+
     def verdicts(self, keys: Sequence[Hashable]) -> np.ndarray:
         """What is known of graphs.
 

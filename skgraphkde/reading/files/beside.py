@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import networkx as nx
 from skgraphkde._messages import listed
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.batch import GraphBatch
-from skgraphkde.core.graphs.schema import KINDS_OF, GraphSchema
+from skgraphkde.core.graphs.schema import KINDS_OF, GraphSchema, closest_names
 from skgraphkde.reading.cases import ROWS
 from skgraphkde.reading.files.common import AnyPath
 from skgraphkde.reading.files.tables import read_table, typed_columns
@@ -159,6 +159,29 @@ class Beside:
         if self._replaced:
             names = listed(sorted(map(repr, self._replaced)))
             warn(f"{path} replaces {names}, which files have, too, and say otherwise")
+
+    def column(self, names: Sequence[str], column: str) -> list[str]:
+        """One datum of each graph, as text; "" where a graph has none.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of the graphs.
+        column : str
+            Of the datum.
+
+        Raises
+        ------
+        ValueError
+            If no graph has it.
+        """
+        found = [str(self.data.get(name, {}).get(column, "")) for name in names]
+        if not any(found):
+            there = {str(key): None for name in names for key in self.data.get(name, {})}
+            raise ValueError(
+                f"no graph has {column!r}: graphs have {closest_names(column, there) or 'no data'}"
+            )
+        return found
 
     def unread(self, batch: GraphBatch) -> list[dict[str, Any]]:
         """For each graph of a batch, its data that are not read.
