@@ -14,7 +14,15 @@ from benchmarks.protocol import DATASETS, N_FOLDS
 
 ACCURACY = ("detection", "paper_protocol", "unchosen", "elsewhere", "typed", "verdicts", "find")
 PARTS = ("lgkde", "masking", "defaults", "components", "perturbation", "thresholds", "capacity")
-DENSITIES = ("contamination", "erdos_renyi", "families", "shift", "false_alarms", "drift")
+DENSITIES = (
+    "compare",
+    "contamination",
+    "erdos_renyi",
+    "families",
+    "shift",
+    "false_alarms",
+    "drift",
+)
 SPEED = ("runtime", "speed", "end_to_end", "calls", "scale", "library", "bounds")
 TABLES = (*ACCURACY, *PARTS, *DENSITIES, *SPEED)
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"

@@ -246,7 +246,7 @@ def test_examples_are_commands(here, name):
     command = main.get_command(None, name)
     assert f"Examples:\n    skgraphkde {name}" in run(f"{name} --help").stdout
     assert " ".join(command.help.partition("\n\n")[0].split()) == COMMANDS[name][1]
-    for file in ("nodes.csv", "verdicts.csv"):
+    for file in ("nodes.csv", "verdicts.csv", "scans.csv"):
         (here / file).touch()
     (here / "mine.py").write_text(
         "import skgraphkde\nclass SizeDetector(skgraphkde.BaseGraphDetector): pass\n"
