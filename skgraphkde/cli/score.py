@@ -32,6 +32,7 @@ from skgraphkde.explanation.results import N_REASONS, Judgement, judge
     epilog=examples(
         "skgraphkde score model.skg new/ -o scores.csv",
         "skgraphkde score model.skg new/ -o scores.csv --alpha 0.1 --reasons",
+        "skgraphkde score model.skg new/ -o scores.csv --together --alpha 0.1",
         "skgraphkde score model.skg new/ -o scores.parquet --force",
         "skgraphkde score model.skg new/ --skip-errors | grep anomaly",
         "find new/ -name '*.gml' -mtime -1 | skgraphkde score model.skg -",
@@ -46,6 +47,12 @@ from skgraphkde.explanation.results import N_REASONS, Judgement, judge
     help="Add the column selected: bound on the expected share of normal graphs among those "
     "selected.",
 )
+@click.option(
+    "--together",
+    is_flag=True,
+    help="Judge GRAPHS as one list: for p_value and selected, views in which the list is odd count "
+    "more, so that these depend on all of GRAPHS.",
+)
 @click.option("--reasons", is_flag=True, help="Add the column reason, for anomalies.")
 @truth_option
 @detector_option
@@ -55,6 +62,7 @@ def score(
     files: GraphFiles,
     output: str | None,
     alpha: float | None,
+    together: bool,
     reasons: bool,
     own: Any,
 ) -> None:
@@ -70,9 +78,10 @@ def score(
     (or else of the weak ones), with kind, what, part, value, low, high, n_known, nodes and edges.
     """
     fitted = load_model(model, own)
-    if alpha is not None and not fitted.is_calibrated_:
+    if (alpha is not None or together) and not fitted.is_calibrated_:
+        option = "--together" if together else "--alpha"
         raise click.ClickException(
-            "a model that was fitted with --calibration train has no p-values, which --alpha "
+            f"a model that was fitted with --calibration train has no p-values, which {option} "
             "needs: leave it out, or fit the model with another --calibration"
         )
     if reasons and not isinstance(fitted, GraphKDEDetector):
@@ -83,6 +92,9 @@ def score(
     with files.stage("Judging"):
         judged = judge(fitted, batch, n_reasons=N_REASONS * reasons)
     table = table_of(batch, judged)
+    if together:
+        with files.stage("Judging together"):
+            table["p_value"] = fitted.p_values(batch, adapt=True)
     if alpha is not None:
         n_scores = len(fitted.calibration_scores_)
         table["selected"] = discoveries(table["p_value"].to_numpy(), alpha, n_scores)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._messages import encodable, listed
@@ -38,6 +38,7 @@ from skgraphkde.core.scoring.calibration import (
     LeaveOneOut,
     Split,
     check_alpha,
+    conformal_p_values,
     discoveries,
     finite,
 )
@@ -45,6 +46,7 @@ from skgraphkde.core.specification import Interval, Specification, StrOptions
 from skgraphkde.core.views.namesakes import compare_names
 from skgraphkde.detectors.checks import check_arrays
 from skgraphkde.detectors.processes import in_parallel
+from skgraphkde.detectors.together import least_number_odd
 from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, check_coding, checked_verdicts
 from skgraphkde.reading.readers import as_sequence, read_graphs
 from skgraphkde.reading.selection import (
@@ -612,16 +614,20 @@ class BaseGraphDetector(OutlierMixin, Specification):
             return self.predict(X)
         return np.where(self.training_scores_ < self.offset_, -1, 1)
 
-    def p_values(self, X: Any) -> np.ndarray:
+    def p_values(self, X: Any, *, adapt: bool = False) -> np.ndarray:
         """Conformal p-value of each graph, small for anomalies.
 
         A p-value estimates the share of normal graphs that score as low as the graph. It does not
-        depend on the other graphs.
+        depend on the other graphs, unless these are judged together.
 
         Parameters
         ----------
         X : sequence of graphs, or GraphBatch
             Not those of `fit`.
+        adapt : bool, default=False
+            Whether the graphs are judged as one list: views in which the list is odd count more,
+            see :func:`~skgraphkde.detectors.together.scores_together`. Only of a
+            :class:`GraphKDEDetector`.
 
         Returns
         -------
@@ -631,7 +637,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         Raises
         ------
         ValueError
-            With ``calibration="train"``, which includes each graph in its own reference set.
+            With ``calibration="train"``, which includes each graph in its own reference set; with
+            `adapt`, if the detector has no views.
 
         Notes
         -----
@@ -654,6 +661,11 @@ class BaseGraphDetector(OutlierMixin, Specification):
         >>> int(detector.select(odd, alpha=0.2).sum())
         35
         """
+        calibration, scores = self._scores_for(X, adapt)
+        return conformal_p_values(scores, calibration)
+
+    def _scores_for(self, X: Any, adapt: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Scores of the calibration graphs and of others, which are judged alone or as one list."""
         check_is_fitted(self)
         if not self.is_calibrated_:
             raise ValueError(
@@ -661,9 +673,23 @@ class BaseGraphDetector(OutlierMixin, Specification):
                 "scores are not comparable with those of new graphs: use calibration='split', or "
                 "'loo'"
             )
-        return self.calibration_.p_values(self.score_samples(X))
+        if not adapt:
+            return self.calibration_scores_, self.score_samples(X)
+        batch = self.read(X)
+        if not len(batch):
+            return self.calibration_scores_, np.empty(0)
+        self.warn_if_given_again(batch)
+        with stage(f"Scoring {len(batch)} graphs", self.verbose), threads_for(len(batch)):
+            calibration, scores = self._scores_together(batch)
+        return calibration, finite(scores)
 
-    def select(self, X: Any, alpha: float = 0.1) -> np.ndarray:
+    def _scores_together(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
+        """Scores of the calibration graphs and of others, which are judged as one list."""
+        raise ValueError(
+            f"{type(self).__name__} has no views, among which a list could choose: leave adapt out"
+        )
+
+    def select(self, X: Any, alpha: float = 0.1, *, adapt: bool = False) -> np.ndarray:
         """Select anomalies with a bounded false discovery rate.
 
         The method applies the procedure of Benjamini and Hochberg (1995) to :meth:`p_values`.
@@ -675,6 +701,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
             p-values of the others.
         alpha : float, default=0.1
             Bound on the expected share of normal graphs among the selected ones, in (0, 1].
+        adapt : bool, default=False
+            As for :meth:`p_values`: a list with many anomalies shows which views find them.
 
         Returns
         -------
@@ -694,7 +722,49 @@ class BaseGraphDetector(OutlierMixin, Specification):
         about m / (alpha k).
         """
         check_alpha(alpha)  # before scoring, which takes time
-        return discoveries(self.p_values(X), alpha, len(self.calibration_scores_))
+        return discoveries(self.p_values(X, adapt=adapt), alpha, len(self.calibration_scores_))
+
+    def count_odd(self, X: Any, confidence: float = 0.95, *, adapt: bool = False) -> int:
+        """Count how many graphs of a list are anomalies, at least, without saying which.
+
+        Parameters
+        ----------
+        X : sequence of graphs, or GraphBatch
+            Not those of `fit`.
+        confidence : float, default=0.95
+            Probability with which at least so many are no normal graphs, in (0, 1).
+        adapt : bool, default=False
+            As for :meth:`p_values`.
+
+        Returns
+        -------
+        int
+            0 if the list may be normal as a whole.
+
+        Raises
+        ------
+        ValueError
+            If `confidence` is not in (0, 1), or if :meth:`p_values` raises it.
+
+        Notes
+        -----
+        Closed testing by rank sums, see :func:`~skgraphkde.detectors.together.least_number_odd`,
+        which holds where :meth:`select` does, on average over calibration sets.
+
+        Examples
+        --------
+        >>> from skgraphkde import GraphKDEDetector
+        >>> from skgraphkde.datasets import load_mutag
+        >>> molecules, y = load_mutag(return_X_y=True)
+        >>> detector = GraphKDEDetector().fit(molecules[y == 1][:100])
+        >>> detector.count_odd(molecules[y == -1]) > 20
+        True
+        """
+        check_scalar(
+            confidence, "confidence", Real, min_val=0, max_val=1, include_boundaries="neither"
+        )
+        calibration, scores = self._scores_for(X, adapt)
+        return least_number_odd(scores, calibration, 1 - confidence)
 
     def read(self, X: Any) -> GraphBatch:
         """Read graphs with the schema of the fitted detector, as all its methods do.

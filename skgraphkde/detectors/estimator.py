@@ -22,6 +22,7 @@ from skgraphkde.core.graphs.problems import IgnoredWarning
 from skgraphkde.core.graphs.schema import KINDS_OF, FittedSchema
 from skgraphkde.core.points.features import NodeFeatures
 from skgraphkde.core.points.propagation import Encoder, Propagation
+from skgraphkde.core.scoring.calibration import Split
 from skgraphkde.core.scoring.groups import find_groups
 from skgraphkde.core.scoring.model import fit_model
 from skgraphkde.core.specification import StrOptions, at_least
@@ -37,6 +38,7 @@ from skgraphkde.core.views import (
 )
 from skgraphkde.core.views.embedding import Embedding
 from skgraphkde.detectors.base import BaseGraphDetector, Judged, check_target
+from skgraphkde.detectors.together import scores_together
 from skgraphkde.detectors.verdicts import UNKNOWN, check_coding, checked_verdicts
 
 __all__ = ["GraphKDEDetector"]
@@ -545,6 +547,18 @@ class GraphKDEDetector(
         D = np.maximum(D, D.T)  # symmetric despite rounding
         np.fill_diagonal(D, 0)
         return D
+
+    def _scores_together(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
+        model = self.model_
+        judged = model.as_log_p_values(model.view_scores(batch))
+        if isinstance(self._calibration, Split):
+            held_out = self.training_graphs_[self.calibration_graphs_]
+            calibration = model.as_log_p_values(model.view_scores(held_out))
+        else:
+            calibration = model.leave_one_out_log_p_values()
+        if len(model.views) == 1:
+            return calibration[0], judged[0]
+        return scores_together(calibration, judged, model.view_weights)
 
     def kneighbors(
         self,

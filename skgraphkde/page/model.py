@@ -12,6 +12,7 @@ from skgraphkde._messages import listed
 from skgraphkde._words import number
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.estimator import GraphKDEDetector
+from skgraphkde.detectors.together import least_number_odd
 from skgraphkde.explanation.reasons import RankedReason
 from skgraphkde.explanation.views import name_view, summarize_view
 from skgraphkde.page.rows import Detail, Row
@@ -22,6 +23,8 @@ FLAGGED_BY_FENCE = (0.02, 0.05)
 OUTER = 3.0
 # Fewer known graphs do not show what is usual.
 FEWEST_KNOWN = 20
+# Of the least number of odd graphs.
+CONFIDENCE = 0.95
 # Scores of these sizes are written without an exponent.
 FIXED = 1e-6, 1e7
 # A normal score that is closer to the threshold, relative to it, counts as equal.
@@ -154,6 +157,22 @@ class PageModel:
         return f"{text}."
 
     def _selection(self) -> str:
+        """How many graphs are odd enough for the false-discovery rate, and how many are, at least.
+
+        The second is often more: that a list has odd graphs is easier to see than which.
+        """
+        text = self._selected()
+        scores = np.array([row.judged.score for row in self.unknown])
+        least = least_number_odd(scores, self.detector.calibration_scores_, 1 - CONFIDENCE)
+        if least:
+            are = "is" if least == 1 else "are"
+            text += (
+                f" With {percent(CONFIDENCE)} confidence, at least {least} of {len(self.unknown)} "
+                f"{are} unlike the known {self.words.graphs}, whichever these are."
+            )
+        return text
+
+    def _selected(self) -> str:
         """How many graphs are odd enough for the false-discovery rate."""
         rate = f"at most {percent(self.alpha)} of such {self.words.graphs} turn out usual."
         if not self.n_selected:

@@ -58,6 +58,7 @@ def test_without_p_values(here):
     run("fit normal -o train.skg --calibration train " + shlex.join(READ))
     assert {row["p_value"] for row in table(run("score train.skg new").stdout)} == {""}
     assert "has no p-values, which --alpha" in run("score train.skg new --alpha 0.1", 1).stderr
+    assert "has no p-values, which --together" in run("score train.skg new --together", 1).stderr
 
 
 def test_graphs_are_skipped_where_the_user_says_so(here):
@@ -146,3 +147,16 @@ def test_similar_graphs_are_those_of_the_detector(here):
     assert [row["rank"] for row in rows] == ["1", "2"] * len(NEW)
     error = run("similar own.skg new -n 99", exit_code=1).stderr
     assert "n_neighbors is 99, of 20 graphs: lower it" in error
+
+
+def test_a_list_is_judged_together(odd, here):
+    detector = skgraphkde.load("model.skg")
+    graphs = [nx.read_graphml(path) for path in odd]
+    words = f"score model.skg {' '.join(odd)} --alpha 0.3 -o"
+    run(f"{words} alone.csv")
+    run(f"{words} together.csv --together")
+    alone, together = pd.read_csv("alone.csv"), pd.read_csv("together.csv")
+    assert together["p_value"].to_numpy() == pytest.approx(detector.p_values(graphs, adapt=True))
+    assert together["selected"].tolist() == detector.select(graphs, 0.3, adapt=True).tolist()
+    of_one = ["graph", "score", "decision", "verdict"]
+    pd.testing.assert_frame_equal(alone[of_one], together[of_one])
