@@ -16,6 +16,7 @@ from scipy.stats import rankdata
 from sklearn.utils import check_random_state, check_scalar
 
 from skgraphkde._utils import progress, stage, warn
+from skgraphkde._words import number
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.calibration import LeaveOneOut, rounding
 from skgraphkde.core.scoring.model import GraphModel
@@ -74,6 +75,13 @@ class Comparison(NamedTuple):
     findings: pd.DataFrame
     typical: tuple[np.ndarray, np.ndarray]
     detector: GraphKDEDetector
+
+    def __str__(self) -> str:
+        alone = self.findings[self.findings["goes_with"] < 0].head(MOST_TYPICAL)
+        lines = [f"p = {number(self.p_value)} that the piles are of one source"]
+        for text, p_value in zip(alone["finding"], alone["p_value"], strict=True):
+            lines.append(f"  {text}; p = {number(p_value)}")
+        return "\n".join(lines)
 
 
 def compare(
@@ -145,6 +153,8 @@ def compare(
     check_scalar(n_permutations, "n_permutations", Integral, min_val=19)
     if match not in (None, "size"):
         raise ValueError(f'match must be "size" or None, got {match!r}')
+    if not isinstance(names, tuple | list) or len(names) != 2:
+        raise ValueError(f"names must be those of the two piles, got {names!r}")
     first = as_sequence(X)
     second = as_sequence(Z)
     sizes = [len(first), len(second)]

@@ -157,15 +157,17 @@ def test_findings_say_what_differs():
     medians = [
         np.median([np.mean([y for _, y in x.nodes(data="hours")]) for x in pile]) for pile in (X, Z)
     ]
-    first, second = alone.iloc[0], alone.iloc[1]
-    of_steps, of_hours = (first, second) if "hours" in second["finding"] else (second, first)
-    assert of_steps[["first", "second"]].tolist() in (shares, [1 - x for x in shares])
+    of = table.set_index("what")
+    assert of.loc["reject", ["first", "second"]].tolist() == shares
+    assert of["finding"]["reject"] == f"reject: {shares[0]:.0%} and {shares[1]:.0%} of cases"
+    of_hours = of.loc["average hours of nodes"]
     assert of_hours[["first", "second"]].tolist() == pytest.approx(medians)
-    assert of_hours["finding"].startswith("average hours of steps")
-    said = table.set_index("what")["finding"]
-    assert said["reject"] == f"reject: {shares[0]:.0%} and {shares[1]:.0%} of cases"
+    assert of_hours["finding"].startswith("average hours of steps: ")
+    of_pay = [np.median([data["hours"] for x in pile for data in [x.nodes[3]]]) for pile in (X, Z)]
+    assert of.loc["hours of pay", ["first", "second"]].tolist() == pytest.approx(of_pay)
     sure = table[table["p_value"] <= 0.05]
-    assert {*alone.index[:2]} <= {*sure.index}
+    assert {"reject", "average hours of nodes", "hours of pay"} <= {*sure["what"]}
+    assert alone["p_value"].max() > 0.05
     assert sure["finding"].str.contains("hours|reject|approve").all()  # and nothing else
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import pandas as pd
 
 from skgraphkde._messages import listed, shown
 from skgraphkde._words import number
+from skgraphkde.cli.info import echo_what_is_read
 from skgraphkde.cli.options import (
     column_option,
     examples,
@@ -23,7 +25,7 @@ from skgraphkde.cli.output import TABLES, echo, open_output, write_table
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.comparing import Comparison
 from skgraphkde.comparing import compare as compare_piles
-from skgraphkde.core.graphs.problems import MissingError
+from skgraphkde.core.graphs.problems import IgnoredWarning, MissingError
 from skgraphkde.page.page import SUFFIXES
 from skgraphkde.page.piles import LEVEL, page_of_piles
 
@@ -79,6 +81,10 @@ def compare(
     in one of twenty comparisons.
     """
     files.check_piles()
+    if within is not None and within == files.column_name:
+        raise click.UsageError(
+            f"{within!r} says to which pile a graph belongs: exchange within something else"
+        )
     schema = schema_of(schema_settings)
     try:
         batch = files.read(schema)
@@ -98,7 +104,10 @@ def compare(
     if within is not None:
         of_graphs = np.array(files.beside.column(files.names, within), dtype=object)
         blocks = [*of_graphs[is_first], *of_graphs[is_second]]
-    with files.stage("Comparing"):
+    with (
+        files.stage("Comparing"),
+        warnings.catch_warnings(action="ignore", category=IgnoredWarning),
+    ):
         found = compare_piles(
             X,
             Z,
@@ -109,9 +118,16 @@ def compare(
             names=piles,
             random_state=random_state,
         )
+    echo_what_is_read(files, found.detector, "different")
     if output.lower().endswith(SUFFIXES):
         with files.stage("Drawing"), open_output(output) as file:
-            file.write(page_of_piles(found, X, Z, piles, files.skipped, files.notes))
+            exchanged = ""
+            if within is not None:
+                exchanged += f", within each {within}"
+            if match is not None:
+                exchanged += f", among {found.detector.schema_.words.graphs} of nearly one size"
+            page = page_of_piles(found, X, Z, piles, files.skipped, files.notes, exchanged)
+            file.write(page)
     else:
         write_table(table_of_piles(found), output)
     _echo(found, piles, (len(X), len(Z)), output)
@@ -138,7 +154,7 @@ def _echo(found: Comparison, piles: tuple[str, str], sizes: tuple[int, int], out
     for _, row in sure.head(PRINTED).iterrows():
         echo(f"  {row['finding']}; p = {number(row['p_value'])}")
     if len(sure) > PRINTED:
-        echo(f"  and {len(sure) - PRINTED} more")
+        echo(f"  and {len(sure) - PRINTED} more in {output}")
     if is_different and not len(sure):
         echo(
             f"  in no single number or kind, but in many together: {listed(found.views['view'], 2)}"

@@ -49,6 +49,29 @@ def fit_quietly(
         return fit(batch, *more, **options)
 
 
+def echo_what_is_read(files: GraphFiles, detector: BaseGraphDetector, what: str) -> None:
+    """Print to stderr what a detector reads, and what not.
+
+    Parameters
+    ----------
+    files : GraphFiles
+    detector : BaseGraphDetector
+        Fitted.
+    what : str
+        What is not found where nothing is read: "odd".
+    """
+    echo(f"Read: {schema_words(detector.schema_)}", err=True)
+    ignored = detector.schema_.ignored
+    if ignored:
+        line = f"Not read: {listed(ignored, MOST_NAMES)}"
+        unread = unread_attributes(detector.given_schema, ignored)
+        if any(attribute.is_readable for attribute in unread):
+            are_molecules = all(str(x).lower().endswith((".smi", ".sdf")) for x in files.sources)
+            all_of_it = "molecule" if are_molecules else "all"
+            line += f". Whatever is {what} there is not found: --schema {all_of_it} reads it"
+        echo(line, err=True)
+
+
 def save(detector: BaseGraphDetector, path: str) -> None:
     """Save a detector and print what it knows."""
     write_model(detector, path)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skgraphkde._messages import listed, shown
-from skgraphkde.cli.info import MOST_NAMES, fit_quietly, schema_words
+from skgraphkde.cli.info import echo_what_is_read, fit_quietly
 from skgraphkde.cli.options import (
     contamination_option,
     detector_option,
@@ -29,7 +29,6 @@ from skgraphkde.cli.score import table_of
 from skgraphkde.cli.truth import add_what_files_say, echo_truth
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
 from skgraphkde.core.graphs.problems import MissingError
-from skgraphkde.core.graphs.schema import unread_attributes
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import ANOMALY
 from skgraphkde.explanation.of_groups import GroupInWords
@@ -107,16 +106,7 @@ def find(
         batch = files.read(detector.given_schema)
     names = list(batch.names or ())
     fit_quietly(files, detector.fit, batch, verdicts=marked.of(names, files))
-    echo(f"Read: {schema_words(detector.schema_)}", err=True)
-    ignored = detector.schema_.ignored
-    if ignored:
-        line = f"Not read: {listed(ignored, MOST_NAMES)}"
-        unread = unread_attributes(detector.given_schema, ignored)
-        if any(attribute.is_readable for attribute in unread):
-            are_molecules = all(str(x).lower().endswith((".smi", ".sdf")) for x in files.sources)
-            all_of_it = "molecule" if are_molecules else "all"
-            line += f". Whatever is odd there is not found: --schema {all_of_it} reads it"
-        echo(line, err=True)
+    echo_what_is_read(files, detector, "odd")
     known, own = to_judge(detector, None)
     if output.lower().endswith(SUFFIXES):
         page = Page(detector, alpha=0.1)

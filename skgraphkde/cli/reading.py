@@ -150,6 +150,10 @@ class GraphFiles:
         if self.column is None:
             first, second = (str(Path(path)) for path in self.paths)
             is_first = np.array([_is_in(name, first) for name in self.names], dtype=bool)
+            is_second = np.array([_is_in(name, second) for name in self.names], dtype=bool)
+            # A longer path may begin as a shorter one does: "a#b" and "a", or "a/../b".
+            if len(first) < len(second):
+                is_first &= ~is_second
             return is_first, ~is_first, _names_of_paths(first, second)
         values = np.array(self.column.values(self.names), dtype=object)
         is_given = values != ""

@@ -1,25 +1,26 @@
 """Quantities: a fitted model -> numbers of its references with names: what two piles differ in.
 
-They are the statistics of each graph, and whether it has a node, an edge or surroundings of a kind.
+They are the statistics of each graph, and what it has of each kind of nodes and edges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skgraphkde._words import Words, usual
+from skgraphkde._words import Words, number, usual
+from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.model import GraphModel
-from skgraphkde.core.views.categories import Table
+from skgraphkde.core.views.categories import CategoryCounts, Table
 from skgraphkde.core.views.statistics import Statistics
 from skgraphkde.explanation.of_statistics import as_told, name_statistic
 from skgraphkde.explanation.wording import in_two_lines, part_names
 
 # A kind that fewer graphs have, or that fewer lack, tells little of two piles.
 FEWEST = 3
-# Kinds of nodes, edges and surroundings, at most: those nearest to one in two graphs.
+# Kinds of nodes, edges or surroundings, at most: those that most graphs have.
 MOST_KINDS = 2_000
 # Forms of statistics that are shares.
 SHARES = ("share", "nodes")
@@ -31,19 +32,32 @@ OF_PARTS = 1.0  # a node or an edge of a kind
 OF_TOTALS = 0.95  # sizes, shares and means
 OF_SURROUNDINGS = 0.9
 OF_SHAPE = 0.85
+#: What is compared by the names of nodes.
+NAMED_NODES = "named nodes"
+NAMED_EDGES = "named edges"
 TOTALS = ("nodes", "edges", "share", "mean", "number")
 
 
-class Kind(NamedTuple):
-    """A kind of nodes or edges, by one of these."""
+class Quantity(NamedTuple):
+    """A number of each graph, and what it is of."""
 
-    table: Table
-    graph: int
-    part: int  # its position in the graph
+    kind: str  # for programs: "statistics", the name of a table, "named nodes" or "named edges"
+    values: np.ndarray  # (n_graphs,); NaN where a graph has none
+    form: str  # as of a Statistic; "fact" for what a graph has or lacks: 1 or 0
+    plainness: float  # in (0, 1], larger for what is plainer
+    key: tuple = ()  # of a statistic
+    column: str = ""  # of a number of nodes or edges; "": whether a graph has something of the kind
+    table: Table | None = None  # by which a kind is told apart; None: by the names of nodes
+    graph: int = -1  # a graph that has it,
+    part: int = -1  # and the node or edge there, by which it is named
 
 
 class Quantities:
     """Numbers of each reference of a model, with names.
+
+    They are the statistics; whether a graph has a node, an edge or surroundings of a kind; the mean
+    of each number over the nodes and edges of a kind; and the same of nodes and links of one name,
+    where names recur.
 
     Parameters
     ----------
@@ -52,11 +66,9 @@ class Quantities:
 
     Attributes
     ----------
+    all : list of Quantity
     values : ndarray of shape (n_graphs, n_quantities)
-        Statistics first, NaN where a graph has none; then 1 where it has something of a kind, else
-        0.
     plainness : ndarray of shape (n_quantities,)
-        In (0, 1], larger for what is plainer.
     """
 
     def __init__(self, model: GraphModel) -> None:
@@ -65,15 +77,14 @@ class Quantities:
             raise ValueError("the detector has no view of statistics, whose numbers are compared")
         self.graphs = model.references
         self.counts = model.categories
-        self.statistics = statistics
-        kinds, has_kind = _kinds_of(model)
-        self.kinds = kinds
-        self.values = np.column_stack([statistics.table_, has_kind])
-        plainness = [OF_TOTALS if key[0] in TOTALS else OF_SHAPE for key in statistics.keys_]
-        for kind in kinds:
-            is_around = kind.table.role == "surroundings"
-            plainness.append(OF_SURROUNDINGS if is_around else OF_PARTS)
-        self.plainness = np.array(plainness)
+        self.vocabulary = statistics.vocabulary_
+        self.all = [
+            *_of_statistics(statistics),
+            *_of_kinds(self.graphs, self.counts),
+            *_of_names(self.graphs),
+        ]
+        self.values = np.column_stack([x.values for x in self.all])
+        self.plainness = np.array([x.plainness for x in self.all])
 
     def record(self, j: int, is_first: np.ndarray, piles: tuple[str, str]) -> dict[str, object]:
         """What two piles have of a quantity, as a row of a table.
@@ -91,49 +102,48 @@ class Quantities:
             "kind", "what" for programs, "finding" in words, "first" and "second": the share of
             graphs, or the median; the mean, where both piles have the same median.
         """
-        first = self.values[is_first, j]
-        second = self.values[~is_first, j]
-        n_statistics = len(self.statistics.keys_)
-        if j >= n_statistics:
-            kind = self.kinds[j - n_statistics]
-            name = self._name_of_kind(kind, self.graphs.schema.words)
-            shares = float(first.mean()), float(second.mean())
-            text = _say_shares(name, shares, self.graphs.schema.words, piles)
-            return _record(kind.table.name, self._name_of_kind(kind, Words()), text, shares)
-        key = self.statistics.keys_[j]
-        form = self.statistics.forms_[j]
-        what = self._name_of_statistic(key, Words())
-        name = self._name_of_statistic(key, self.graphs.schema.words)
-        if form == "fact":
-            shares = float(first.mean()), float(second.mean())
-            text = _say_shares(name, shares, self.graphs.schema.words, piles)
-            return _record("statistics", what, text, shares)
-        told = as_told(form, first), as_told(form, second)
-        numbers, average = _centers(*told)
-        texts = usual(numbers[0], numbers[1], numbers[1], percent=form in SHARES)
-        of = "number of " * (form in ("log", "log1p")) + "share of " * (form in SHARES)
-        text = f"{of}{name}: {texts[0]} and {texts[1]} ({average})"
-        return _record("statistics", what, text, numbers)
+        quantity = self.all[j]
+        first = quantity.values[is_first]
+        second = quantity.values[~is_first]
+        words = self.graphs.schema.words
+        name = self._name(quantity, words)
+        if quantity.form == "fact":
+            numbers = float(first.mean()), float(second.mean())
+            text = _say_shares(name, numbers, words, piles)
+        else:
+            form = quantity.form
+            numbers, average = _centers(as_told(form, first), as_told(form, second))
+            told = _numbers_in_words(numbers, is_share=form in SHARES)
+            of = "number of " * (form in ("log", "log1p")) + "share of " * (form in SHARES)
+            text = f"{of}{name}: {told} ({average})"
+        return {
+            "kind": quantity.kind,
+            "what": self._name(quantity, Words()),
+            "finding": text,
+            "first": numbers[0],
+            "second": numbers[1],
+        }
 
-    def _name_of_statistic(self, key: tuple, words: Words) -> str:
-        return name_statistic(key, words, self.statistics.vocabulary_)
-
-    def _name_of_kind(self, kind: Kind, words: Words) -> str:
-        graph = self.graphs[kind.graph]
-        name = part_names(graph, kind.table, self.counts, words)[kind.part]
-        if kind.table.role == "edges" and graph.edge_labels is None:
-            name = f"{words.edges} {name}"
+    def _name(self, quantity: Quantity, words: Words) -> str:
+        """What a quantity is of, in words."""
+        if quantity.key:
+            return name_statistic(quantity.key, words, self.vocabulary)
+        graph = self.graphs[quantity.graph]
+        table = quantity.table
+        if table is not None:
+            name = part_names(graph, table, self.counts, words)[quantity.part]
+            if table.role == "edges" and graph.edge_labels is None:
+                name = f"{words.edges} {name}"
+        elif quantity.kind == NAMED_NODES:
+            name = str(graph.ids_by_graph()[0][quantity.part])
+        else:
+            ids = graph.ids_by_graph()[0]
+            source = ids[graph.source_of_arc[quantity.part]]
+            target = ids[graph.adjacency.indices[quantity.part]]
+            name = f"{source} {'->' if graph.directed else '-'} {target}"
+        if quantity.column:
+            name = f"{quantity.column} of {name}"
         return in_two_lines(name, ())[0]
-
-
-def _record(kind: str, what: str, text: str, numbers: tuple[float, float]) -> dict[str, object]:
-    return {
-        "kind": kind,
-        "what": what,
-        "finding": text,
-        "first": numbers[0],
-        "second": numbers[1],
-    }
 
 
 def _centers(first: np.ndarray, second: np.ndarray) -> tuple[tuple[float, float], str]:
@@ -163,45 +173,157 @@ def _say_shares(
     return f"{name}: {first} and {second} of {words.graphs}"
 
 
-def _kinds_of(model: GraphModel) -> tuple[list[Kind], np.ndarray]:
-    """Kinds of nodes, edges and surroundings, and the graphs that have them.
+def _numbers_in_words(numbers: tuple[float, float], *, is_share: bool) -> str:
+    """Two numbers, with as many digits as tell one from the other."""
+    first, second = numbers
+    if np.isnan(first) or np.isnan(second):
+        return " and ".join("none" if np.isnan(x) else number(x) for x in numbers)
+    return " and ".join(usual(first, second, second, percent=is_share))
 
-    Returns
-    -------
-    kinds : list of Kind
-    has_kind : ndarray of shape (n_graphs, n_kinds), float64
-    """
-    graphs = model.references
-    counts = model.categories
-    n = len(graphs)
-    found: list[tuple[float, Kind, np.ndarray]] = []
+
+def _of_statistics(statistics: Statistics) -> Iterator[Quantity]:
+    """Generate the statistics of the graphs as a whole."""
+    columns = zip(statistics.keys_, statistics.forms_, statistics.table_.T, strict=True)
+    for key, form, values in columns:
+        plainness = OF_TOTALS if key[0] in TOTALS else OF_SHAPE
+        yield Quantity("statistics", values, form, plainness, key=key)
+
+
+def _of_kinds(graphs: GraphBatch, counts: CategoryCounts) -> Iterator[Quantity]:
+    """Generate kinds of nodes, edges and surroundings: who has them, and their numbers."""
     if not counts.vocabulary.by_label:  # kinds are numbers of links, which statistics count
-        return [], np.empty((n, 0))
+        return
     for table, keys, graph in counts.parts(graphs):
         if table.role not in ("together", "value", "edges", "surroundings"):
             continue  # pairs are among the statistics, and gaps
         if table.part == "graph":
             continue  # as are the data of graphs
-        colors, first, place = np.unique(keys, return_index=True, return_inverse=True)
-        pairs = np.unique(place.astype(np.int64) * n + graph)
-        n_graphs = np.bincount(pairs // n, minlength=len(colors))
-        start = np.searchsorted(pairs, np.arange(len(colors) + 1) * n)
-        for i in np.flatnonzero((n_graphs >= FEWEST) & (n_graphs <= n - FEWEST)).tolist():
-            own = int(graph[first[i]])
-            part = int(first[i]) - _first_part(model, table, own)
-            having = pairs[start[i] : start[i + 1]] % n
-            found.append((abs(n_graphs[i] / n - 0.5), Kind(table, own, part), having))
-    found.sort(key=lambda x: x[0])
-    found = found[:MOST_KINDS]
-    has_kind = np.zeros((n, len(found)))
-    for j, (_, _, having) in enumerate(found):
-        has_kind[having, j] = 1
-    return [kind for _, kind, _ in found], has_kind
+        plainness = OF_SURROUNDINGS if table.role == "surroundings" else OF_PARTS
+        yield from _having(graphs, table.name, plainness, table.part, keys, graph, table)
+        if table.role != "surroundings":
+            for column, numbers in _numbers_of(graphs, table.part):
+                yield from _means(
+                    graphs, table.name, plainness, table.part, keys, graph, numbers, column, table
+                )
 
 
-def _first_part(model: GraphModel, table: Table, graph: int) -> int:
-    """The position of the first node, or edge, of a graph among those of all."""
-    start = int(model.references.node_ptr[graph])
-    if table.part == "edge":
-        start = int(model.references.adjacency.indptr[start])
-    return start
+def _of_names(graphs: GraphBatch) -> Iterator[Quantity]:
+    """Generate what nodes and links of one name have, where names recur from graph to graph."""
+    if graphs.name_keys is None:
+        return
+    distinct, names = np.unique(graphs.name_keys, return_inverse=True)
+    source = graphs.source_of_arc
+    ends = np.column_stack([names[source], names[graphs.adjacency.indices]])
+    if not graphs.directed:
+        ends.sort(axis=1)
+    pairs = ends[:, 0] * len(distinct) + ends[:, 1]
+    of_node, of_arc = graphs.graph_of_node, graphs.graph_of_arc
+    yield from _having(graphs, NAMED_NODES, OF_PARTS, "node", names, of_node)
+    yield from _having(graphs, NAMED_EDGES, OF_PARTS, "edge", pairs, of_arc)
+    links = graphs.schema.words.edges
+    degrees = np.diff(graphs.adjacency.indptr).astype(float)
+    yield from _means(graphs, NAMED_NODES, OF_TOTALS, "node", names, of_node, degrees, links)
+    for column, numbers in _numbers_of(graphs, "node"):
+        yield from _means(graphs, NAMED_NODES, OF_PARTS, "node", names, of_node, numbers, column)
+    for column, numbers in _numbers_of(graphs, "edge"):
+        yield from _means(graphs, NAMED_EDGES, OF_PARTS, "edge", pairs, of_arc, numbers, column)
+        sums = np.bincount(source, np.nan_to_num(numbers), graphs.n_nodes)
+        column = f"sum of {column} of {links}"
+        yield from _means(graphs, NAMED_NODES, OF_TOTALS, "node", names, of_node, sums, column)
+
+
+def _numbers_of(graphs: GraphBatch, part: str) -> Iterator[tuple[str, np.ndarray]]:
+    """Generate the numbers of nodes or edges, with their names."""
+    if part == "edge" and graphs.schema.edge_weight is not None:
+        yield graphs.schema.edge_weight, np.asarray(graphs.adjacency.data)
+    numbers = graphs.data(part).numbers
+    if numbers is not None:
+        columns = graphs.schema.node_columns if part == "node" else graphs.schema.edge_columns
+        yield from zip(columns, np.asarray(numbers).T, strict=True)
+
+
+class _Groups(NamedTuple):
+    """Parts of the same kind, of the kinds that are compared."""
+
+    first: np.ndarray  # (n_kinds,), a part of each
+    pairs: np.ndarray  # (n_pairs, 2), kinds and graphs that have them
+    part: np.ndarray  # (n_chosen,), parts of these,
+    pair: np.ndarray  # and the pair of each
+
+
+def _grouped(keys: np.ndarray, graph: np.ndarray, most: int) -> _Groups:
+    """Group parts by kind and graph.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (n_parts,), int
+    graph : ndarray of shape (n_parts,), int
+    most : int
+        Graphs that have a kind, at most. Of too many kinds, those in most graphs are chosen.
+    """
+    _, first, kind = np.unique(keys, return_index=True, return_inverse=True)
+    rows = np.column_stack([kind.reshape(-1), graph])
+    pairs, pair = np.unique(rows, axis=0, return_inverse=True)
+    n_graphs = np.bincount(pairs[:, 0], minlength=len(first))
+    enough = np.flatnonzero((n_graphs >= FEWEST) & (n_graphs <= most))
+    chosen = enough[np.argsort(-n_graphs[enough], kind="stable")[:MOST_KINDS]]
+    place = np.full(len(first), -1)
+    place[chosen] = np.arange(len(chosen))
+    is_chosen = place[pairs[:, 0]] >= 0
+    place_of_pair = np.where(is_chosen, is_chosen.cumsum() - 1, -1)
+    pairs = pairs[is_chosen]
+    pairs[:, 0] = place[pairs[:, 0]]
+    pair = place_of_pair[pair.reshape(-1)]
+    part = np.flatnonzero(pair >= 0)
+    return _Groups(first[chosen], pairs, part, pair[part])
+
+
+def _having(
+    graphs: GraphBatch,
+    name: str,
+    plainness: float,
+    part: str,
+    keys: np.ndarray,
+    graph: np.ndarray,
+    table: Table | None = None,
+) -> Iterator[Quantity]:
+    """Generate whether graphs have something of each kind, which some have and some lack."""
+    groups = _grouped(keys, graph, len(graphs) - FEWEST)
+    values = np.zeros((len(groups.first), len(graphs)))
+    values[groups.pairs[:, 0], groups.pairs[:, 1]] = 1
+    for has, first in zip(values, groups.first.tolist(), strict=True):
+        own, place = _place(graphs, part, graph, first)
+        yield Quantity(name, has, "fact", plainness, table=table, graph=own, part=place)
+
+
+def _means(
+    graphs: GraphBatch,
+    name: str,
+    plainness: float,
+    part: str,
+    keys: np.ndarray,
+    graph: np.ndarray,
+    numbers: np.ndarray,
+    column: str,
+    table: Table | None = None,
+) -> Iterator[Quantity]:
+    """Generate the mean of a number over what graphs have of each kind."""
+    is_given = np.flatnonzero(~np.isnan(numbers))
+    groups = _grouped(keys[is_given], graph[is_given], len(graphs))
+    n_pairs = len(groups.pairs)
+    sums = np.bincount(groups.pair, numbers[is_given][groups.part], n_pairs)
+    means = sums / np.bincount(groups.pair, minlength=n_pairs)
+    values = np.full((len(groups.first), len(graphs)), np.nan)
+    values[groups.pairs[:, 0], groups.pairs[:, 1]] = means
+    for of_kind, first in zip(values, is_given[groups.first].tolist(), strict=True):
+        own, place = _place(graphs, part, graph, first)
+        yield Quantity(name, of_kind, "number", plainness, (), column, table, own, place)
+
+
+def _place(graphs: GraphBatch, part: str, graph: np.ndarray, first: int) -> tuple[int, int]:
+    """The graph of a node or an edge, and its position there."""
+    own = int(graph[first])
+    start = int(graphs.node_ptr[own])
+    if part == "edge":
+        start = int(graphs.adjacency.indptr[start])
+    return own, first - start

@@ -66,9 +66,18 @@ class PilesModel:
         Numbers of graphs.
     piles : tuple of str
         Names.
+    exchanged : str
+        Among which graphs these were exchanged, to follow a sentence; "": among all.
     """
 
-    def __init__(self, found: Comparison, sizes: tuple[int, int], piles: tuple[str, str]) -> None:
+    def __init__(
+        self,
+        found: Comparison,
+        sizes: tuple[int, int],
+        piles: tuple[str, str],
+        exchanged: str,
+    ) -> None:
+        self.exchanged = shown(exchanged, LONGEST)
         self.found = found
         self.sizes = sizes
         self.piles = (shown(piles[0]), shown(piles[1]))
@@ -94,6 +103,8 @@ class PilesModel:
             f"If all {graphs} came from one source, piles of {self.sizes[0]} and {self.sizes[1]} "
             f"would look this different in about {_of_draws(self.found.p_value)} draws."
         )
+        if self.exchanged:
+            text += f" The {graphs} were exchanged{self.exchanged.removeprefix(',')} only."
         if not self.is_different:
             text += f" That is no proof that they are alike: more {graphs} may show a difference."
         if min(self.sizes) < FEW:
@@ -145,6 +156,7 @@ def page_of_piles(
     piles: tuple[str, str],
     skipped: Sequence[str] = (),
     notes: Iterable[str] = (),
+    exchanged: str = "",
 ) -> str:
     """The page of what :func:`skgraphkde.comparing.compare` found.
 
@@ -157,13 +169,15 @@ def page_of_piles(
         What they are called.
     skipped, notes : sequence of str, default=()
         Why graphs are left out; warnings of how they were read.
+    exchanged : str, default=""
+        Among which graphs these were exchanged, as ", within each site".
 
     Returns
     -------
     str
         HTML that needs no network and runs no script.
     """
-    page = PilesModel(found, (len(X), len(Z)), piles)
+    page = PilesModel(found, (len(X), len(Z)), piles, exchanged)
     looks = {
         "edge_categories": edge_categories_of(page.model.references),
         "category": category_of_pictures(page.model.references, page.named),

@@ -120,7 +120,7 @@ def test_a_page_runs_no_script_and_shows_typical_graphs(piles, tmp_path):
         ("compare before after --within place -o x.csv", "no graph has 'place'"),
         (
             "compare all --graphs cases.csv --column release --within release -o x.csv",
-            "no graph has 'release'",
+            "'release' says to which pile a graph belongs",
         ),
         ("compare before after -o x.txt", "does not have the suffix"),
         ("compare before none -o x.csv", "none does not exist"),
@@ -128,6 +128,8 @@ def test_a_page_runs_no_script_and_shows_typical_graphs(piles, tmp_path):
 )
 def test_what_makes_no_two_piles_is_an_error(piles, words, message):
     is_of_data = "--column" in words or "--within" in words or "none" in words
+    if "--within release" in words:
+        is_of_data = False
     output = run(words, exit_code=1 if is_of_data else 2).output
     assert message in " ".join(output.split())
 
@@ -155,3 +157,23 @@ def test_two_tables_of_edges_are_two_piles(piles, tmp_path):
         "compare before.csv after.csv --graph-column case --nodes nodes.csv -o x.csv", exit_code=2
     ).output
     assert "put each table of edges and what describes it into a folder" in " ".join(output.split())
+
+
+def test_a_folder_whose_name_begins_like_the_other(piles, tmp_path):
+    expected = run("compare before after --schema all -o x.csv").stdout.splitlines()[1:]
+    (tmp_path / "after").rename(tmp_path / "before#b")
+    for second in ("before#b", "before/../before#b"):
+        found = run(f"compare before '{second}' --schema all -o x.csv --force").stdout.splitlines()
+        assert found[0].startswith("before (12) and before#b (12 graphs) differ")
+        assert len(found[1:]) == len(expected)
+    turned = run("compare 'before#b' before --schema all -o x.csv --force").stdout
+    assert turned.startswith("before#b (12) and before (12 graphs) differ")
+
+
+def test_the_page_says_among_which_graphs_these_were_exchanged(piles, tmp_path):
+    words = "compare all --graphs cases.csv --column release --within site -o page.html"
+    result = run(words)
+    assert "Read: " in result.stderr
+    assert "Whatever is different there is not found: --schema all reads it" in result.stderr
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "The graphs were exchanged within each site only." in page

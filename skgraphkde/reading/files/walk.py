@@ -524,10 +524,10 @@ def read_batch(
 
     def read(name: str, graph: nx.Graph) -> None:
         """Keep the data that may be read, in less memory than that of networkx."""
+        has_weights = graph.graph.pop(HAS_WEIGHTS, None)
         beside.give(name, graph)
         if truth.column:
             truth.take(name, graph)
-        has_weights = graph.graph.pop(HAS_WEIGHTS, None)
         beside.take(name, graph)
         of_format = schema if has_weights is None else of_matrices
         graphs.append(replace(read_networkx(name, graph, of_format), name=name))
