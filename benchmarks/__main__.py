@@ -16,6 +16,7 @@ ACCURACY = ("detection", "paper_protocol", "unchosen", "elsewhere", "typed", "ve
 PARTS = ("lgkde", "masking", "defaults", "components", "perturbation", "thresholds", "capacity")
 DENSITIES = (
     "compare",
+    "together",
     "contamination",
     "erdos_renyi",
     "families",

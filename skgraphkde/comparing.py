@@ -61,7 +61,7 @@ class Comparison(NamedTuple):
         strongest first, and of about equal ones the plainest: "kind" and "what" for programs; the
         "finding" in words; "first" and "second", the share of graphs, the median or the mean in
         each pile; the standardized "statistic"; the
-        "p_value", adjusted for all that were compared; and "goes_with", the position of a stronger
+        "p_value", adjusted for all that were compared; and "goes_with", the position of an earlier
         finding that says about the same, or -1.
     typical : tuple of two ndarrays of int
         Positions in each pile of the graphs that are most unlike the other one, in the strongest
@@ -144,8 +144,9 @@ def compare(
     >>> found = compare(before, after, n_permutations=199, random_state=0)
     >>> found.p_value
     0.005
-    >>> sorted(found.findings["finding"])[-1]
-    'typical deviation of numbers of links at one node from their average: 0.592 and 1.16 (median)'
+    >>> print(found)  # doctest: +ELLIPSIS
+    p = 0.005 that the piles are of one source
+      ...
     >>> same = [nx.connected_watts_strogatz_graph(20, 4, 0.1, seed=seed) for seed in range(20, 40)]
     >>> compare(before, same, n_permutations=199, random_state=0).p_value > 0.05
     True
@@ -153,8 +154,8 @@ def compare(
     check_scalar(n_permutations, "n_permutations", Integral, min_val=19)
     if match not in (None, "size"):
         raise ValueError(f'match must be "size" or None, got {match!r}')
-    if not isinstance(names, tuple | list) or len(names) != 2:
-        raise ValueError(f"names must be those of the two piles, got {names!r}")
+    if not isinstance(names, tuple | list) or len(names) != 2 or names[0] == names[1]:
+        raise ValueError(f"names must be two, one for each pile, got {names!r}")
     first = as_sequence(X)
     second = as_sequence(Z)
     sizes = [len(first), len(second)]
@@ -232,10 +233,12 @@ def _codes_of(blocks: Any, n: int) -> np.ndarray:
     """The number of the block of each graph."""
     if blocks is None:
         return np.zeros(n, dtype=np.int64)
-    values = list(blocks)
+    if isinstance(blocks, str) or np.ndim(blocks) != 1:
+        raise ValueError("blocks must be a list of one value for each graph, such as its site")
+    values = pd.Series(list(blocks), dtype=object)
     if len(values) != n:
         raise ValueError(f"blocks has {len(values)} values for {n} graphs: give one for each")
-    return pd.factorize(pd.Series(values, dtype=object), use_na_sentinel=False)[0]
+    return pd.factorize(values, use_na_sentinel=False)[0]
 
 
 def _codes_of_size(graphs: GraphBatch, blocks: np.ndarray) -> np.ndarray:
@@ -365,7 +368,7 @@ def _findings(
     """The table of single numbers and kinds in which the piles differ most."""
     own, p_values = _adjusted(standardized)
     strongest = np.argsort(-own * quantities.plainness, kind="stable")[:MOST_FINDINGS]
-    strongest = strongest[own[strongest] > 0]
+    strongest = strongest[own[strongest] > rounding(0.0)]
     ranks = rankdata(quantities.values[:, strongest], axis=0, nan_policy="omit")
     ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=0))
     norms = np.sqrt((ranks**2).sum(axis=0))

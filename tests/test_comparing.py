@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import read_graphs
+from skgraphkde import GraphSchema, read_graphs
 from skgraphkde.comparing import (
     _codes_of,
     _codes_of_size,
@@ -16,6 +16,7 @@ from skgraphkde.comparing import (
     _some_of_each,
     compare,
 )
+from skgraphkde.explanation.quantities import _percent
 from tests.conftest import with_data
 
 
@@ -229,3 +230,37 @@ def test_the_test_keeps_its_level():
 def test_what_cannot_be_compared_is_an_error(X, Z, options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         compare(X, Z, **options)
+
+
+def test_what_only_one_pile_has_of_itself_is_found():
+    X = [with_data(graph, age=30.0 + i) for i, graph in enumerate(worlds(12, 0))]
+    schema = GraphSchema(graph_numbers="age", missing="indicate")
+    found = compare(X, worlds(12, 1), schema=schema, random_state=0)
+    assert found.p_value <= 0.01
+    text = "age of the graph is given: 100% of graphs in the first, none in the second"
+    assert found.findings["finding"][0] == text
+    assert found.findings["statistic"].min() > 1e-9
+
+
+def test_edges_of_both_directions_are_two():
+    both = [
+        nx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 1), *((2, 3 + i) for i in range(k))])
+        for k in range(6)
+    ]
+    one = [nx.DiGraph([(0, 1), (1, 2), *((2, 3 + i) for i in range(k))]) for k in range(6)]
+    found = compare(both, one, schema=GraphSchema(directed=True), random_state=0).findings
+    edges = found.set_index("what").loc["edges"]
+    medians = [np.median([x.number_of_edges() for x in pile]) for pile in (both, one)]
+    assert edges[["first", "second"]].tolist() == pytest.approx(medians)
+
+
+def test_few_graphs_are_not_none():
+    shares = [0.0, 3 / 900, 0.004, 0.3, 0.996, 1.0]
+    assert [_percent(x) for x in shares] == ["0%", "0.3%", "0.4%", "30%", "99.6%", "100%"]
+
+
+def test_a_comparison_says_in_short_what_it_found():
+    found = compare(worlds(12, 0), worlds(12, 1, rewired=0.9), random_state=0)
+    lines = str(found).splitlines()
+    assert lines[0] == "p = 0.001 that the piles are of one source"
+    assert lines[1].strip().startswith(found.findings["finding"][0])

@@ -103,6 +103,10 @@ def compare(
     blocks = None
     if within is not None:
         of_graphs = np.array(files.beside.column(files.names, within), dtype=object)
+        n_lacking = int((of_graphs[is_first | is_second] == "").sum())
+        if n_lacking:
+            lacking = f"{n_lacking} graphs without {within!r}"
+            echo(f"{lacking} are exchanged among themselves", err=True)
         blocks = [*of_graphs[is_first], *of_graphs[is_second]]
     with (
         files.stage("Comparing"),
@@ -150,7 +154,8 @@ def _echo(found: Comparison, piles: tuple[str, str], sizes: tuple[int, int], out
     names = f"{shown(piles[0])} ({sizes[0]}) and {shown(piles[1])} ({sizes[1]} {words.graphs})"
     echo(f"{names} {says}: p = {number(found.p_value)}: {output}")
     table = found.findings
-    sure = table[(table["p_value"] <= LEVEL) & (table["goes_with"] < 0)]
+    sure = table[table["p_value"] <= LEVEL]
+    sure = sure[~sure["goes_with"].isin(sure.index)]
     for _, row in sure.head(PRINTED).iterrows():
         echo(f"  {row['finding']}; p = {number(row['p_value'])}")
     if len(sure) > PRINTED:

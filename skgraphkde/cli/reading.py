@@ -84,12 +84,16 @@ class GraphFiles:
         self.quiet = quiet
         self.truth = None if truth is None else Truth(truth)
         self.rule = rule
-        self.column_name, _, self.value_of_first = (column or "").partition("=")
+        self.column_name, mark, self.value_of_first = (column or "").partition("=")
+        if mark and not self.value_of_first:
+            raise click.UsageError(f"--column {column} has no value after =: give one, or no =")
         self.column = Truth(self.column_name) if column else None
         self.origins: dict[str, str] = {}  # rows of a table in words, by the names of its cases
         self.unread: list[dict[str, Any]] = []  # data of each graph that the schema does not name
         self.said: np.ndarray | None = None  # by the truth, of each graph: as verdicts are
         self.names: list[str] = []  # of the graphs that were read
+        self.are_piles = False  # whether each path is a pile
+        self.path_of: dict[str, int] = {}  # the number of the path of each source, by its name
         self.beside = Beside()  # what files say of graphs besides
         self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
@@ -121,11 +125,14 @@ class GraphFiles:
     def check_piles(self) -> None:
         """Refuse paths and options that do not make two piles, before anything is read."""
         n = len(self.paths)
-        if self.column is None and n != 2:
+        self.are_piles = self.column is None
+        if self.are_piles and n != 2:
             raise click.UsageError(
                 f"{n} {'path makes' if n == 1 else 'paths make'} no two piles: give two, or one "
                 "list and --column, whose values say to which pile a graph belongs"
             )
+        if self.column is not None and not self.column_name:
+            raise click.UsageError("--column has no name before =: give COLUMN or COLUMN=VALUE")
         if self.column is None:
             first, second = map(os.path.realpath, self.paths)
             if os.path.commonpath([first, second]) in (first, second):
@@ -148,19 +155,16 @@ class GraphFiles:
             If there are not two.
         """
         if self.column is None:
-            first, second = (str(Path(path)) for path in self.paths)
-            is_first = np.array([_is_in(name, first) for name in self.names], dtype=bool)
-            is_second = np.array([_is_in(name, second) for name in self.names], dtype=bool)
-            # A longer path may begin as a shorter one does: "a#b" and "a", or "a/../b".
-            if len(first) < len(second):
-                is_first &= ~is_second
-            return is_first, ~is_first, _names_of_paths(first, second)
+            pile = np.array([_path_of(name, self.path_of) for name in self.names])
+            return pile == 0, pile == 1, _names_of_paths(*self.paths)
         values = np.array(self.column.values(self.names), dtype=object)
         is_given = values != ""
         count = Counter(values[is_given].tolist())
         there = listed([f"{value!r} ({n})" for value, n in count.most_common()], MOST_VALUES)
         if self.value_of_first:
             is_first = values == self.value_of_first
+            if not is_first.any():  # a number may be written in another way
+                is_first = values == self.value_of_first.removesuffix(".0")
             if not is_first.any() or is_first[is_given].all():
                 raise click.ClickException(
                     f"{self.value_of_first!r} makes no two piles by {self.column_name!r}, which "
@@ -170,8 +174,9 @@ class GraphFiles:
             return is_first, ~is_first & is_given, (of_first, f"other {self.column_name}")
         if len(count) != 2:
             raise click.ClickException(
-                f"{self.column_name!r} has {len(count)} values, and two make two piles: {there}; "
-                f"--column {self.column_name}=VALUE compares those of one value with all others"
+                f"{self.column_name!r} has {len(count)} value{'' if len(count) == 1 else 's'}, "
+                f"and two make two piles: {there}; --column {self.column_name}=VALUE compares "
+                "those of one value with all others"
             )
         one, other = count  # in the order in which they come
         piles = (f"{self.column_name}={one}", f"{self.column_name}={other}")
@@ -228,13 +233,17 @@ class GraphFiles:
                     "put each table of edges and what describes it into a folder of its own, as "
                     "edges.csv, nodes.csv and graphs.csv"
                 )
+            self.path_of = {f"{Path(path)}#": k for k, path in enumerate(self.paths)}
             return [
                 TableFiles(Path(path), **self.tables, prefix=f"{Path(path)}#")
                 for path in self.paths
             ]
         of_tables = {} if self._describes_files else self.tables
-        files = find_files(self.paths, self.on_error, of_tables, self.options)
-        found = {str(x): x for x in files}
+        found = dict[str, Source]()
+        for k, paths in enumerate([[x] for x in self.paths] if self.are_piles else [self.paths]):
+            for source in find_files(paths, self.on_error, of_tables, self.options):
+                found[str(source)] = source
+                self.path_of[str(source)] = k
         have_tables = any(isinstance(x, TableFiles) for x in found.values())
         if self._describes_files:
             if have_tables:
@@ -313,13 +322,16 @@ class GraphFiles:
         raise click.ClickException(message_of(error) + cure) from error
 
 
-def _is_in(name: str, path: str) -> bool:
-    """True if a graph of this name was read from a file or folder."""
-    rest = name.removeprefix(path)
-    return len(rest) < len(name) and (not rest or rest[0] in f"{os.sep}/#")
+def _path_of(name: str, path_of: dict[str, int]) -> int:
+    """The path from which a graph was read: its name begins with that of its file, and "#"."""
+    for end in range(len(name), 0, -1):
+        is_end = end == len(name) or name[end] == "#" or name[end - 1] == "#"
+        if is_end and name[:end] in path_of:
+            return path_of[name[:end]]
+    raise ValueError(f"{name} is in none of the given files")
 
 
 def _names_of_paths(first: str, second: str) -> tuple[str, str]:
     """Short names of two paths, which tell them apart."""
-    names = Path(first).name, Path(second).name
+    names = Path(os.path.abspath(first)).name, Path(os.path.abspath(second)).name
     return names if names[0] != names[1] else (first, second)

@@ -96,4 +96,4 @@ def least_number_odd(scores: np.ndarray, calibration: np.ndarray, level: float) 
     # Half a rank for the distance between a sum of ranks and the normal distribution.
     z = (higher_than.cumsum() - n * sizes / 2 + 0.5) / deviations
     may_be_normal = np.flatnonzero(norm.cdf(z) > level)
-    return len(scores) - (may_be_normal[-1] + 1 if len(may_be_normal) else 0)
+    return len(scores) - (int(may_be_normal[-1]) + 1 if len(may_be_normal) else 0)

@@ -35,6 +35,8 @@ OF_SHAPE = 0.85
 #: What is compared by the names of nodes.
 NAMED_NODES = "named nodes"
 NAMED_EDGES = "named edges"
+#: Which graphs have a number.
+GIVEN = "given"
 TOTALS = ("nodes", "edges", "share", "mean", "number")
 
 
@@ -79,7 +81,7 @@ class Quantities:
         self.counts = model.categories
         self.vocabulary = statistics.vocabulary_
         self.all = [
-            *_of_statistics(statistics),
+            *_of_statistics(statistics, self.graphs),
             *_of_kinds(self.graphs, self.counts),
             *_of_names(self.graphs),
         ]
@@ -127,7 +129,8 @@ class Quantities:
     def _name(self, quantity: Quantity, words: Words) -> str:
         """What a quantity is of, in words."""
         if quantity.key:
-            return name_statistic(quantity.key, words, self.vocabulary)
+            name = name_statistic(quantity.key, words, self.vocabulary)
+            return f"{name} is given" if quantity.kind == GIVEN else name
         graph = self.graphs[quantity.graph]
         table = quantity.table
         if table is not None:
@@ -173,6 +176,14 @@ def _say_shares(
     return f"{name}: {first} and {second} of {words.graphs}"
 
 
+def _percent(share: float) -> str:
+    """A share in words, which is not 0 or all unless it is."""
+    text = f"{share:.0%}"
+    if text == "0%" and share > 0:
+        return f"{100 * share:.1g}%"
+    return f"{100 * share:.4g}%" if text == "100%" else text
+
+
 def _numbers_in_words(numbers: tuple[float, float], *, is_share: bool) -> str:
     """Two numbers, with as many digits as tell one from the other."""
     first, second = numbers
@@ -181,12 +192,19 @@ def _numbers_in_words(numbers: tuple[float, float], *, is_share: bool) -> str:
     return " and ".join(usual(first, second, second, percent=is_share))
 
 
-def _of_statistics(statistics: Statistics) -> Iterator[Quantity]:
-    """Generate the statistics of the graphs as a whole."""
+def _of_statistics(statistics: Statistics, graphs: GraphBatch) -> Iterator[Quantity]:
+    """Generate the statistics of the graphs as a whole, and which graphs have a number."""
     columns = zip(statistics.keys_, statistics.forms_, statistics.table_.T, strict=True)
     for key, form, values in columns:
+        if graphs.directed and key == ("edges",):  # the view counts pairs that are linked
+            values = np.log1p(graphs.n_edges_per_graph.astype(float))
+        if graphs.directed and key == ("rounds",):
+            continue
         plainness = OF_TOTALS if key[0] in TOTALS else OF_SHAPE
         yield Quantity("statistics", values, form, plainness, key=key)
+        is_given = ~np.isnan(values)
+        if key[0] == "number" and FEWEST <= is_given.sum() <= len(graphs) - FEWEST:
+            yield Quantity(GIVEN, is_given.astype(float), "fact", OF_TOTALS, key=key)
 
 
 def _of_kinds(graphs: GraphBatch, counts: CategoryCounts) -> Iterator[Quantity]:

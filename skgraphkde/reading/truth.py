@@ -66,6 +66,7 @@ class Truth:
         self.odd: tuple[str, ...] = ()
         self._read_as = ""  # what the schema names the column as
         self._values: dict[Hashable, set[str]] = {}
+        self._texts: dict[Hashable, set[str]] = {}  # the same as they are written
         self._names: dict[str, None] = {}  # of all data that graphs have
 
     def schema_of_readers(self, schema: GraphSchema) -> GraphSchema:
@@ -114,6 +115,7 @@ class Truth:
             if isinstance(of_steps, frozenset):  # of a log, whose steps may have others of the name
                 del graph.graph[name]
                 self._values[key] = _said(of_steps)
+                self._texts[key] = _written(of_steps)
                 return
         values = [graph.graph.pop(self.column, None)]
         records = [data for _, data in graph.nodes(data=True)]
@@ -128,6 +130,7 @@ class Truth:
                 "it as one of both, or fit a model without it"
             )
         self._values[key] = found
+        self._texts[key] = _written(values)
 
     def values(self, keys: Sequence[Hashable]) -> list[str]:
         """What the column says of graphs, as text; "" where it says nothing.
@@ -143,7 +146,7 @@ class Truth:
         """
         found = []
         for key in keys:
-            said = sorted(self._values[key])
+            said = sorted(self._texts[key])
             if len(said) > 1:
                 raise ValueError(
                     f"{key} has several values of {self.column!r}: {listed(said)}; give each graph "
@@ -222,6 +225,13 @@ def _said(values: Iterable[Any]) -> set[str]:
     """What values say, as texts, without those that are missing."""
     said = {_plain(x) for x in values if not is_missing(x)}
     return {x for x in said if x.lower() not in UNKNOWN}
+
+
+def _written(values: Iterable[Any]) -> set[str]:
+    """Values as texts, without those that are missing: 1.0 is "1", and "1.0" is itself."""
+    given = [x for x in values if not is_missing(x)]
+    texts = {_plain(x) if isinstance(x, float) else str(x).strip() for x in given}
+    return texts - {""}
 
 
 def _plain(value: Any) -> str:

@@ -1,5 +1,6 @@
 """`compare`: two folders, or a list and a column, as the library compares them."""
 
+import json
 import re
 
 import networkx as nx
@@ -177,3 +178,44 @@ def test_the_page_says_among_which_graphs_these_were_exchanged(piles, tmp_path):
     assert "Whatever is different there is not found: --schema all reads it" in result.stderr
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "The graphs were exchanged within each site only." in page
+
+
+def write_arms(folder, **of_graph):
+    """Ten small networks with data of their own."""
+    folder.mkdir()
+    for i in range(10):
+        graph = nx.connected_watts_strogatz_graph(10 + i % 3, 4, 0.3, seed=i)
+        graph.graph |= {name: values[i] for name, values in of_graph.items()}
+        content = nx.node_link_data(graph, edges="edges")
+        (folder / f"{i}.json").write_text(json.dumps(content))
+
+
+def test_values_of_a_column_are_those_that_are_written(tmp_path):
+    arms = ["drug", "none"] * 5
+    write_arms(tmp_path / "w", arm=arms, batch=["1_0", "10"] * 5, dose=[1.0, 2.5] * 5)
+    for words, first in [
+        ("arm", "arm=drug (5) and arm=none (5 graphs)"),
+        ("batch", "batch=1_0 (5) and batch=10 (5 graphs)"),
+        ("arm=none", "arm=none (5) and other arm (5 graphs)"),
+        ("dose=1.0", "dose=1.0 (5) and other dose (5 graphs)"),
+    ]:
+        assert run(f"compare w --column {words} -o x.csv --force").stdout.startswith(first)
+    assert "has no value after =" in run("compare w --column arm= -o x.csv --force", 2).output
+    assert "has no name before =" in run("compare w --column =x -o x.csv --force", 2).output
+
+
+def test_graphs_are_exchanged_within_numbers_too(tmp_path):
+    arms = ["a", "b"] * 5
+    site = [0.5, 0.5, 1.5, 1.5, 2.0] * 2
+    write_arms(tmp_path / "w", arm=arms, site=site, place=[f"s{x}" for x in site])
+    tables = []
+    for within in ("site", "place"):
+        run(f"compare w --column arm --within {within} -o x.csv --force")
+        tables.append(pd.read_csv("x.csv")["p_value"].tolist())
+    assert tables[0] == tables[1]
+
+
+def test_a_folder_of_its_own_is_a_pile_with_a_name(piles, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path / "after")
+    found = run("compare . ../before -o ../x.csv").stdout
+    assert found.startswith("after (12) and before (12 graphs) differ")

@@ -89,6 +89,7 @@ class Beside:
         self.table = table
         self.rows: dict[str, list[Any]] = {}
         self.data: dict[str, dict[str, Any]] = {}
+        self._texts: dict[str, dict[str, str]] = {}  # all that is one value, by graph and name
         self._rows_of_table: dict[str, dict[str, Any]] = {}
         self._user_of: dict[str, str] = {}  # the graph of each row
         self._names: list[str] = []
@@ -134,6 +135,8 @@ class Beside:
             self.rows[name] = rows
         told = {}
         for key, value in graph.graph.items():
+            if isinstance(value, (*TOLD, float)) and value == value:  # no NaN
+                self._texts.setdefault(name, {})[str(key)] = str(value)
             is_whole = isinstance(value, float) and value.is_integer()  # as beside missing ones
             if key != "name" and (is_whole or isinstance(value, TOLD)):
                 told[key] = int(value) if is_whole else value
@@ -175,9 +178,9 @@ class Beside:
         ValueError
             If no graph has it.
         """
-        found = [str(self.data.get(name, {}).get(column, "")) for name in names]
+        found = [self._texts.get(name, {}).get(column, "") for name in names]
         if not any(found):
-            there = {str(key): None for name in names for key in self.data.get(name, {})}
+            there = {key: None for name in names for key in self._texts.get(name, {})}
             raise ValueError(
                 f"no graph has {column!r}: graphs have {closest_names(column, there) or 'no data'}"
             )
