@@ -59,7 +59,9 @@ def worlds(n, seed):
 def here(tmp_path, monkeypatch):
     """A folder with the files that pages name."""
     monkeypatch.chdir(tmp_path)
-    for k, folder in enumerate(("graphs", "normal", "new", "day17", "my_graphs")):
+    for k, folder in enumerate(
+        ("graphs", "normal", "new", "day17", "my_graphs", "before", "after")
+    ):
         Path(folder).mkdir()
         for i, graph in enumerate(worlds(24, 100 * k)):
             nx.write_graphml(graph, f"{folder}/{i}.graphml")
@@ -97,6 +99,8 @@ def here(tmp_path, monkeypatch):
         Path(f"scans/{i}.csv").write_text("\n".join([",".join(["", *regions]), *lines]))
     sites = [f"{i},{'AB'[i % 2]}" for i in range(12)]
     Path("subjects.csv").write_text("\n".join(["graph,site", *sites]))
+    patients = [f"{i},{'ny'[i % 3 > 0]},{'BC'[i % 2]}" for i in range(12)]
+    Path("scans.csv").write_text("\n".join(["graph,patient,site", *patients]))
     alkanes = [f"{'C' * n}{end} {end}{n}" for n in range(3, 15) for end in ("O", "N")]
     marked = ["graph,verdict", *(f"new/{i}.graphml,anomaly" for i in range(3)), "new/9.graphml,"]
     Path("verdicts.csv").write_text("\n".join(marked))
