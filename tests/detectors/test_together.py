@@ -95,7 +95,7 @@ def test_a_list_is_judged_by_the_views_in_which_it_is_odd(calibration):
     assert p_values.tolist() == conformal_p_values(scores, known).tolist()
     assert len(known) == len(detector.calibration_scores_)
     selected = detector.select(graphs, 0.2, adapt=True)
-    assert selected[20:].sum() > 10 > selected[:20].sum()
+    assert selected[20:].sum() > 5 >= selected[:20].sum()
     assert 5 < detector.count_odd(graphs, adapt=True) <= 24
     assert detector.count_odd(networks(20, 3)) == detector.count_odd([]) == 0
     assert detector.p_values([], adapt=True).shape == detector.select([], adapt=True).shape == (0,)
