@@ -77,7 +77,7 @@ class Comparison(NamedTuple):
     detector: GraphKDEDetector
 
     def __str__(self) -> str:
-        alone = self.findings[self.findings["goes_with"] < 0].head(MOST_TYPICAL)
+        alone = first_of_alike(self.findings).head(MOST_TYPICAL)
         lines = [f"p = {number(self.p_value)} that the piles are of one source"]
         for text, p_value in zip(alone["finding"], alone["p_value"], strict=True):
             lines.append(f"  {text}; p = {number(p_value)}")
@@ -209,6 +209,11 @@ def compare(
     )
 
 
+def first_of_alike(findings: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a part of the findings that go with none before them in that part."""
+    return findings[~findings["goes_with"].isin(findings.index)]
+
+
 def _some_of_each(is_first: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
     """Indices of all graphs, or of as many as are compared, in proportion."""
     n = len(is_first)
@@ -335,10 +340,14 @@ def _differences(values: np.ndarray, exchanged: np.ndarray) -> np.ndarray:
     """
     n = len(values)
     n_first = exchanged[:, 0].sum()
-    ranks = rankdata(values, axis=0, nan_policy="omit")
-    ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=0))
     # The ranks add up to 0: those of the second pile are minus those of the first.
-    return (ranks.T @ exchanged) * (n / (n_first * (n - n_first)))
+    return (_centered_ranks(values).T @ exchanged) * (n / (n_first * (n - n_first)))
+
+
+def _centered_ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks in each column, minus their mean; 0 for a number that is missing."""
+    ranks = rankdata(values, axis=0, nan_policy="omit")
+    return np.nan_to_num(ranks - np.nanmean(ranks, axis=0))
 
 
 def _standardized(statistics: np.ndarray) -> np.ndarray:
@@ -369,8 +378,7 @@ def _findings(
     own, p_values = _adjusted(standardized)
     strongest = np.argsort(-own * quantities.plainness, kind="stable")[:MOST_FINDINGS]
     strongest = strongest[own[strongest] > rounding(0.0)]
-    ranks = rankdata(quantities.values[:, strongest], axis=0, nan_policy="omit")
-    ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=0))
+    ranks = _centered_ranks(quantities.values[:, strongest])
     norms = np.sqrt((ranks**2).sum(axis=0))
     correlations = abs(ranks.T @ ranks) / np.outer(norms, norms)
     rows = []

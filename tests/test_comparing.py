@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphSchema, read_graphs
+from skgraphkde._words import Words
 from skgraphkde.comparing import (
     _codes_of,
     _codes_of_size,
@@ -16,7 +17,7 @@ from skgraphkde.comparing import (
     _some_of_each,
     compare,
 )
-from skgraphkde.explanation.quantities import _percent
+from skgraphkde.explanation.quantities import _percent, _say_shares
 from tests.conftest import with_data
 
 
@@ -257,6 +258,8 @@ def test_edges_of_both_directions_are_two():
 def test_few_graphs_are_not_none():
     shares = [0.0, 3 / 900, 0.004, 0.3, 0.996, 1.0]
     assert [_percent(x) for x in shares] == ["0%", "0.3%", "0.4%", "30%", "99.6%", "100%"]
+    text = _say_shares("rare", (3 / 900, 0.0), Words(), ("before", "after"))
+    assert text == "rare: 0.3% of graphs in before, none in after"
 
 
 def test_a_comparison_says_in_short_what_it_found():

@@ -16,16 +16,16 @@ from skgraphkde.cli.options import (
     column_option,
     examples,
     output_option,
+    read_with_gaps,
     reads_graphs,
-    schema_of,
     schema_options,
     table_options,
 )
 from skgraphkde.cli.output import TABLES, echo, open_output, write_table
 from skgraphkde.cli.reading import GraphFiles
-from skgraphkde.comparing import Comparison
+from skgraphkde.comparing import Comparison, first_of_alike
 from skgraphkde.comparing import compare as compare_piles
-from skgraphkde.core.graphs.problems import IgnoredWarning, MissingError
+from skgraphkde.core.graphs.problems import IgnoredWarning
 from skgraphkde.page.page import SUFFIXES
 from skgraphkde.page.piles import LEVEL, page_of_piles
 
@@ -85,15 +85,7 @@ def compare(
         raise click.UsageError(
             f"{within!r} says to which pile a graph belongs: exchange within something else"
         )
-    schema = schema_of(schema_settings)
-    try:
-        batch = files.read(schema)
-    except (MissingError, click.ClickException) as error:
-        is_missing = isinstance(error.__cause__ or error, MissingError)
-        if not is_missing or schema_settings["missing"] is not None:
-            raise
-        schema = schema_of({**schema_settings, "missing": "indicate"})
-        batch = files.read(schema)
+    batch, schema = read_with_gaps(files, schema_settings)
     is_first, is_second, piles = files.piles()
     n_others = int((~is_first & ~is_second).sum())
     if n_others:
@@ -154,8 +146,7 @@ def _echo(found: Comparison, piles: tuple[str, str], sizes: tuple[int, int], out
     names = f"{shown(piles[0])} ({sizes[0]}) and {shown(piles[1])} ({sizes[1]} {words.graphs})"
     echo(f"{names} {says}: p = {number(found.p_value)}: {output}")
     table = found.findings
-    sure = table[table["p_value"] <= LEVEL]
-    sure = sure[~sure["goes_with"].isin(sure.index)]
+    sure = first_of_alike(table[table["p_value"] <= LEVEL])
     for _, row in sure.head(PRINTED).iterrows():
         echo(f"  {row['finding']}; p = {number(row['p_value'])}")
     if len(sure) > PRINTED:

@@ -17,6 +17,8 @@ import click
 from skgraphkde._words import graphs_of_column
 from skgraphkde.cli.output import TABLES, OutputFile, check_output
 from skgraphkde.cli.reading import GraphFiles
+from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.problems import MissingError
 from skgraphkde.core.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.reading.cases import KINDS as KINDS_OF_CASES
@@ -446,6 +448,32 @@ schema_options = _together(
         "what other options name.",
     ),
 )
+
+
+def read_with_gaps(files: GraphFiles, options: dict[str, Any]) -> tuple[GraphBatch, Any]:
+    """Read graphs; if values are missing, as evidence, unless the user said otherwise.
+
+    Parameters
+    ----------
+    files : GraphFiles
+    options : dict
+        Those of `schema_options`.
+
+    Returns
+    -------
+    batch : GraphBatch
+    schema : GraphSchema or None
+        By which it was read.
+    """
+    schema = schema_of(options)
+    try:
+        return files.read(schema), schema
+    except (MissingError, click.ClickException) as error:
+        is_missing = isinstance(error.__cause__ or error, MissingError)
+        if not is_missing or options["missing"] is not None:
+            raise
+    schema = schema_of({**options, "missing": "indicate"})
+    return files.read(schema), schema
 
 
 def schema_of(options: dict[str, Any]) -> GraphSchema | None:

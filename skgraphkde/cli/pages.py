@@ -17,6 +17,7 @@ from skgraphkde.cli.options import (
     load_model,
     model_argument,
     output_option,
+    read_with_gaps,
     reads_graphs,
     schema_of,
     schema_options,
@@ -28,7 +29,6 @@ from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.score import table_of
 from skgraphkde.cli.truth import add_what_files_say, echo_truth
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
-from skgraphkde.core.graphs.problems import MissingError
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import ANOMALY
 from skgraphkde.explanation.of_groups import GroupInWords
@@ -96,14 +96,8 @@ def find(
     if saved is not None:
         files.check_apart()
     marked = Verdicts("", {}, {}) if verdicts is None else read_verdicts(verdicts)
-    try:
-        batch = files.read(detector.given_schema)
-    except (MissingError, click.ClickException) as error:
-        is_missing = isinstance(error.__cause__ or error, MissingError)
-        if not is_missing or schema_settings["missing"] is not None:
-            raise
-        detector.set_params(schema=schema_of({**schema_settings, "missing": "indicate"}))
-        batch = files.read(detector.given_schema)
+    batch, schema = read_with_gaps(files, schema_settings)
+    detector.set_params(schema=schema)
     names = list(batch.names or ())
     fit_quietly(files, detector.fit, batch, verdicts=marked.of(names, files))
     echo_what_is_read(files, detector, "odd")

@@ -169,9 +169,8 @@ def _say_shares(
     """How many graphs of each pile have something, in words."""
     for k in (0, 1):
         if not shares[1 - k]:
-            return (
-                f"{name}: {shares[k]:.0%} of {words.graphs} in {piles[k]}, none in {piles[1 - k]}"
-            )
+            share = _percent(shares[k])
+            return f"{name}: {share} of {words.graphs} in {piles[k]}, none in {piles[1 - k]}"
     first, second = usual(shares[0], shares[1], shares[1], percent=True)
     return f"{name}: {first} and {second} of {words.graphs}"
 
@@ -211,18 +210,17 @@ def _of_kinds(graphs: GraphBatch, counts: CategoryCounts) -> Iterator[Quantity]:
     """Generate kinds of nodes, edges and surroundings: who has them, and their numbers."""
     if not counts.vocabulary.by_label:  # kinds are numbers of links, which statistics count
         return
-    for table, keys, graph in counts.parts(graphs):
+    for table, keys, _ in counts.parts(graphs):
         if table.role not in ("together", "value", "edges", "surroundings"):
             continue  # pairs are among the statistics, and gaps
         if table.part == "graph":
             continue  # as are the data of graphs
         plainness = OF_SURROUNDINGS if table.role == "surroundings" else OF_PARTS
-        yield from _having(graphs, table.name, plainness, table.part, keys, graph, table)
+        kinds = _Kinds(table.name, table.part, keys, plainness, table)
+        yield from _having(graphs, kinds)
         if table.role != "surroundings":
             for column, numbers in _numbers_of(graphs, table.part):
-                yield from _means(
-                    graphs, table.name, plainness, table.part, keys, graph, numbers, column, table
-                )
+                yield from _means(graphs, kinds, numbers, column)
 
 
 def _of_names(graphs: GraphBatch) -> Iterator[Quantity]:
@@ -235,19 +233,20 @@ def _of_names(graphs: GraphBatch) -> Iterator[Quantity]:
     if not graphs.directed:
         ends.sort(axis=1)
     pairs = ends[:, 0] * len(distinct) + ends[:, 1]
-    of_node, of_arc = graphs.graph_of_node, graphs.graph_of_arc
-    yield from _having(graphs, NAMED_NODES, OF_PARTS, "node", names, of_node)
-    yield from _having(graphs, NAMED_EDGES, OF_PARTS, "edge", pairs, of_arc)
+    nodes = _Kinds(NAMED_NODES, "node", names, OF_PARTS)
+    edges = _Kinds(NAMED_EDGES, "edge", pairs, OF_PARTS)
+    totals = nodes._replace(plainness=OF_TOTALS)
+    yield from _having(graphs, nodes)
+    yield from _having(graphs, edges)
     links = graphs.schema.words.edges
     degrees = np.diff(graphs.adjacency.indptr).astype(float)
-    yield from _means(graphs, NAMED_NODES, OF_TOTALS, "node", names, of_node, degrees, links)
+    yield from _means(graphs, totals, degrees, links)
     for column, numbers in _numbers_of(graphs, "node"):
-        yield from _means(graphs, NAMED_NODES, OF_PARTS, "node", names, of_node, numbers, column)
+        yield from _means(graphs, nodes, numbers, column)
     for column, numbers in _numbers_of(graphs, "edge"):
-        yield from _means(graphs, NAMED_EDGES, OF_PARTS, "edge", pairs, of_arc, numbers, column)
+        yield from _means(graphs, edges, numbers, column)
         sums = np.bincount(source, np.nan_to_num(numbers), graphs.n_nodes)
-        column = f"sum of {column} of {links}"
-        yield from _means(graphs, NAMED_NODES, OF_TOTALS, "node", names, of_node, sums, column)
+        yield from _means(graphs, totals, sums, f"sum of {column} of {links}")
 
 
 def _numbers_of(graphs: GraphBatch, part: str) -> Iterator[tuple[str, np.ndarray]]:
@@ -258,6 +257,16 @@ def _numbers_of(graphs: GraphBatch, part: str) -> Iterator[tuple[str, np.ndarray
     if numbers is not None:
         columns = graphs.schema.node_columns if part == "node" else graphs.schema.edge_columns
         yield from zip(columns, np.asarray(numbers).T, strict=True)
+
+
+class _Kinds(NamedTuple):
+    """All nodes or edges of graphs, and by what they are told apart."""
+
+    name: str  # for programs
+    part: str  # "node" or "edge"
+    keys: np.ndarray  # (n_parts,), equal for those of one kind
+    plainness: float
+    table: Table | None = None  # that has the keys; None: the names of nodes
 
 
 class _Groups(NamedTuple):
@@ -296,52 +305,40 @@ def _grouped(keys: np.ndarray, graph: np.ndarray, most: int) -> _Groups:
     return _Groups(first[chosen], pairs, part, pair[part])
 
 
-def _having(
-    graphs: GraphBatch,
-    name: str,
-    plainness: float,
-    part: str,
-    keys: np.ndarray,
-    graph: np.ndarray,
-    table: Table | None = None,
-) -> Iterator[Quantity]:
+def _having(graphs: GraphBatch, kinds: _Kinds) -> Iterator[Quantity]:
     """Generate whether graphs have something of each kind, which some have and some lack."""
-    groups = _grouped(keys, graph, len(graphs) - FEWEST)
+    graph = graphs.owner(kinds.part)
+    groups = _grouped(kinds.keys, graph, len(graphs) - FEWEST)
     values = np.zeros((len(groups.first), len(graphs)))
     values[groups.pairs[:, 0], groups.pairs[:, 1]] = 1
     for has, first in zip(values, groups.first.tolist(), strict=True):
-        own, place = _place(graphs, part, graph, first)
-        yield Quantity(name, has, "fact", plainness, table=table, graph=own, part=place)
+        yield _quantity(graphs, kinds, has, "fact", "", first)
 
 
 def _means(
-    graphs: GraphBatch,
-    name: str,
-    plainness: float,
-    part: str,
-    keys: np.ndarray,
-    graph: np.ndarray,
-    numbers: np.ndarray,
-    column: str,
-    table: Table | None = None,
+    graphs: GraphBatch, kinds: _Kinds, numbers: np.ndarray, column: str
 ) -> Iterator[Quantity]:
     """Generate the mean of a number over what graphs have of each kind."""
     is_given = np.flatnonzero(~np.isnan(numbers))
-    groups = _grouped(keys[is_given], graph[is_given], len(graphs))
+    graph = graphs.owner(kinds.part)
+    groups = _grouped(kinds.keys[is_given], graph[is_given], len(graphs))
     n_pairs = len(groups.pairs)
     sums = np.bincount(groups.pair, numbers[is_given][groups.part], n_pairs)
     means = sums / np.bincount(groups.pair, minlength=n_pairs)
     values = np.full((len(groups.first), len(graphs)), np.nan)
     values[groups.pairs[:, 0], groups.pairs[:, 1]] = means
     for of_kind, first in zip(values, is_given[groups.first].tolist(), strict=True):
-        own, place = _place(graphs, part, graph, first)
-        yield Quantity(name, of_kind, "number", plainness, (), column, table, own, place)
+        yield _quantity(graphs, kinds, of_kind, "number", column, first)
 
 
-def _place(graphs: GraphBatch, part: str, graph: np.ndarray, first: int) -> tuple[int, int]:
-    """The graph of a node or an edge, and its position there."""
-    own = int(graph[first])
-    start = int(graphs.node_ptr[own])
-    if part == "edge":
+def _quantity(
+    graphs: GraphBatch, kinds: _Kinds, values: np.ndarray, form: str, column: str, first: int
+) -> Quantity:
+    """What graphs have of a kind, which is named by its first node or edge."""
+    graph = int(graphs.owner(kinds.part)[first])
+    start = int(graphs.node_ptr[graph])
+    if kinds.part == "edge":
         start = int(graphs.adjacency.indptr[start])
-    return own, first - start
+    return Quantity(
+        kinds.name, values, form, kinds.plainness, (), column, kinds.table, graph, first - start
+    )

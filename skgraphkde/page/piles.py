@@ -12,7 +12,7 @@ import pandas as pd
 from skgraphkde._messages import encodable, shown
 from skgraphkde._version import __version__
 from skgraphkde._words import number
-from skgraphkde.comparing import SINGLE, Comparison
+from skgraphkde.comparing import SINGLE, Comparison, first_of_alike
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.explanation.views import name_view, summarize_view
 from skgraphkde.explanation.wording import in_two_lines
@@ -133,9 +133,8 @@ class PilesModel:
         table = self.found.findings
         is_sure = table["p_value"] <= LEVEL
         chosen = table[is_sure if sure else ~is_sure]
-        alone = chosen[~chosen["goes_with"].isin(chosen.index)]
         lines = []
-        for place, row in alone.iterrows():
+        for place, row in first_of_alike(chosen).iterrows():
             others = chosen.loc[self._followers(chosen, int(str(place))), "finding"]
             lines.append(Line(row["finding"], float(row["p_value"]), list(others)))
         return lines

@@ -65,8 +65,7 @@ class Truth:
         self.column = column or ""
         self.odd: tuple[str, ...] = ()
         self._read_as = ""  # what the schema names the column as
-        self._values: dict[Hashable, set[str]] = {}
-        self._texts: dict[Hashable, set[str]] = {}  # the same as they are written
+        self._texts: dict[Hashable, set[str]] = {}  # the values of each graph, as they are written
         self._names: dict[str, None] = {}  # of all data that graphs have
 
     def schema_of_readers(self, schema: GraphSchema) -> GraphSchema:
@@ -114,7 +113,6 @@ class Truth:
             of_steps = graph.graph.get(name)
             if isinstance(of_steps, frozenset):  # of a log, whose steps may have others of the name
                 del graph.graph[name]
-                self._values[key] = _said(of_steps)
                 self._texts[key] = _written(of_steps)
                 return
         values = [graph.graph.pop(self.column, None)]
@@ -123,14 +121,13 @@ class Truth:
         for data in records:
             values.append(data.pop(self.column, None))
             self._names |= dict.fromkeys(map(str, data))
-        found = _said(values)
-        if found and self._read_as:
+        texts = _written(values)
+        if _said(texts) and self._read_as:
             raise ValueError(
                 f"{self.column!r} is the truth, and the schema reads it as {self._read_as}: name "
                 "it as one of both, or fit a model without it"
             )
-        self._values[key] = found
-        self._texts[key] = _written(values)
+        self._texts[key] = texts
 
     def values(self, keys: Sequence[Hashable]) -> list[str]:
         """What the column says of graphs, as text; "" where it says nothing.
@@ -177,7 +174,7 @@ class Truth:
         ValueError
             If no graph has the column, or it does not say which of two values is odd.
         """
-        said = [self._values[key] for key in keys]
+        said = [_said(self._texts[key]) for key in keys]
         count = Counter(value for values in said for value in values)
         if not count:
             raise ValueError(
@@ -221,9 +218,9 @@ class Truth:
         )
 
 
-def _said(values: Iterable[Any]) -> set[str]:
-    """What values say, as texts, without those that are missing."""
-    said = {_plain(x) for x in values if not is_missing(x)}
+def _said(texts: Iterable[str]) -> set[str]:
+    """What texts say, without those that say nothing."""
+    said = {_plain(x) for x in texts}
     return {x for x in said if x.lower() not in UNKNOWN}
 
 
