@@ -10,9 +10,17 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import harness
-from benchmarks.protocol import DATASETS, N_FOLDS
+from benchmarks.protocol import N_FOLDS
 
-ACCURACY = ("detection", "paper_protocol", "unchosen", "elsewhere", "typed", "verdicts", "find")
+ACCURACY = (
+    "detection",
+    "paper_protocol",
+    "unchosen",
+    "elsewhere",
+    "typed",
+    "verdicts",
+    "find",
+)
 PARTS = ("lgkde", "masking", "defaults", "components", "perturbation", "thresholds", "capacity")
 DENSITIES = (
     "compare",
@@ -37,6 +45,11 @@ def main() -> int:
             render(name, options.results)
         return 0
     cells = harness.find_table(options.table).cells(options.datasets, options.folds)
+    if options.methods:
+        cells = [cell for cell in cells if cell.get("method") in options.methods]
+    if not cells:
+        print(f"{options.table} has no cells with these data sets and methods", file=sys.stderr)
+        return 2
     path = options.results / f"{options.table}.csv"
     n_failed = harness.run(options.table, cells, options.jobs, path)
     print(render(options.table, options.results))
@@ -56,9 +69,17 @@ def render(name: str, results: Path) -> str:
             n = rows.loc[rows[repetition] >= 0, repetition].nunique()
             text += f"\nRepetitions: {n} ({repetition}).\n"
     versions = sorted(set(rows["versions"].str.partition(",")[0]))
-    text += f"\nMeasured with {'; '.join(versions)} on {'; '.join(sorted(set(rows['machine'])))}.\n"
+    machines = sorted(set(rows["machine"]))
+    text += f"\nMeasured with {'; '.join(versions)} on {'; '.join(machines)}, {_when(rows)}.\n"
     (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
     return text
+
+
+def _when(rows: pd.DataFrame) -> str:
+    """The first and the last day of the rows, each with its commit."""
+    commit_of_day = dict(zip(rows["date"], rows["commit"], strict=True))
+    ends = dict.fromkeys([min(commit_of_day), max(commit_of_day)])
+    return " to ".join(f"{day} (commit {commit_of_day[day]})" for day in ends)
 
 
 def _in_order(table: Any, rows: pd.DataFrame) -> pd.DataFrame:
@@ -73,7 +94,8 @@ def _in_order(table: Any, rows: pd.DataFrame) -> pd.DataFrame:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("table", choices=[*TABLES, "render"], metavar="TABLE")
-    parser.add_argument("--datasets", nargs="+", choices=DATASETS, metavar="NAME")
+    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="or cases, such as R/zoo")
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help="rows of the table")
     parser.add_argument("--folds", type=int, default=N_FOLDS, help="the first N of five folds")
     parser.add_argument("--jobs", type=int, default=1, help="processes; they share the cores")
     parser.add_argument("--results", type=Path, default=harness.RESULTS, help="folder of the CSVs")

@@ -15,10 +15,12 @@ import importlib
 import json
 import os
 import platform
+import subprocess
 import sys
 import time
 import traceback
 from contextlib import suppress
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -85,7 +87,11 @@ def read(path: Path) -> pd.DataFrame:
     """The rows of a table; the names in the cells become columns."""
     if not path.exists():
         return pd.DataFrame()
-    rows = pd.read_csv(path).drop_duplicates("cell", keep="last").reset_index(drop=True)
+    rows = (
+        pd.read_csv(path, dtype={"commit": str})
+        .drop_duplicates("cell", keep="last")
+        .reset_index(drop=True)
+    )
     names = pd.DataFrame([json.loads(cell) for cell in rows["cell"]])
     return pd.concat([names, rows.drop(columns="cell")], axis=1)
 
@@ -103,6 +109,7 @@ def _measured(name: str, cell: Cell, n_threads: int) -> Cell:
         return {"cell": json.dumps(cell), "error": traceback.format_exc()}
     provenance = {"settings": settings, "seconds": round(time.perf_counter() - start, 3)}
     provenance |= {"threads": n_threads, "versions": versions(), "machine": machine()}
+    provenance |= {"date": date.today().isoformat(), "commit": commit()}
     return {"cell": json.dumps(cell), **values, **provenance}
 
 
@@ -127,6 +134,13 @@ def machine() -> str:
     if "OMP_WAIT_POLICY" in os.environ:
         parts.append(f"OMP_WAIT_POLICY={os.environ['OMP_WAIT_POLICY']}")
     return ", ".join(parts)
+
+
+def commit() -> str:
+    """The commit of the code that is measured, in seven digits; "" outside of a repository."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=7", "HEAD"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    return answer.stdout.strip()
 
 
 def _drop_torn_row(path: Path) -> None:
