@@ -2,13 +2,14 @@
 # make test: style, types, tests and the examples in the docstrings, on all cores, a process each.
 # make test-slow: what takes longer: fuzzing, contracts of whole estimators, killed processes, a
 #     browser, other processors, and the installation.
-# make docs: the pages, in docs/_build/html; every warning is an error.
+# make docs: the pages, in docs/_build/html; a warning, or a link to nowhere, is an error.
 # Each makes what it needs, a virtual environment in .venv, and uses it again the next time.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n auto
+WITH_EXTRAS := -e '.[datasets,gcn,molecules,parquet,service,streams]'
 
 .PHONY: demo test test-slow test-processors test-computes test-install docs smoke gpu test-oldest
 .PHONY: clean
@@ -57,6 +58,7 @@ test-install: $(VENV)/installed smoke
 
 docs: $(VENV)/docs-installed
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	$(BIN)/linkchecker --no-status docs/_build/html/index.html
 
 # The wheel, in an environment of its own, outside of the source tree.
 smoke:
@@ -75,17 +77,19 @@ gpu: $(VENV)/installed
 # The tests with the oldest versions that are supported; needs Python 3.11.
 test-oldest:
 	$(PYTHON) -m venv build/oldest
-	build/oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e '.[tests]'
+	build/oldest/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	build/oldest/bin/python -m pip install --quiet -c constraints-oldest.txt $(WITH_EXTRAS) --group tests
 	build/oldest/bin/python -m pytest -n auto -m "not slow"
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@echo "Installing into $(VENV): this takes a few minutes"
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[tests]'
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet -c constraints.txt $(WITH_EXTRAS) --group tests
 	touch $@
 
 $(VENV)/docs-installed: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt $(WITH_EXTRAS) --group docs
 	touch $@
 
 clean:

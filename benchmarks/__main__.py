@@ -32,7 +32,7 @@ DENSITIES = (
     "false_alarms",
     "drift",
 )
-SPEED = ("runtime", "speed", "end_to_end", "calls", "scale", "library", "bounds")
+SPEED = ("runtime", "speed", "end_to_end", "calls", "neighbors", "scale", "library", "bounds")
 TABLES = (*ACCURACY, *PARTS, *DENSITIES, *SPEED)
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 

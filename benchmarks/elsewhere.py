@@ -126,7 +126,7 @@ def _molecules(dataset: str, method: str, fold: int) -> tuple[Any, Any, np.ndarr
         return smiles[train], smiles[test], y
     numbers = tuple((name, 1) for name in molecules.PROPERTIES)
     graphs: GraphBatch = data.graphs.replace(
-        graph_attributes=molecules.properties(smiles),
+        graph=(None, (), molecules.properties(smiles)),
         schema=replace(data.graphs.schema, graph_numbers=numbers),
     )
     return graphs[train], graphs[test], y
@@ -137,7 +137,7 @@ def report(rows: pd.DataFrame) -> str:
     methods = [method for method in METHODS if (rows["method"] == method).any()]
     parts = []
     for value, digits in (("auroc", 1), ("false_alarms", 3)):
-        of_case = rows.pivot_table(value, "method", "dataset", sort=False).loc[methods]
+        of_case = rows.pivot_table(value, "method", "dataset", sort=False).reindex(methods)
         means = of_case.T.groupby(of_case.columns.str[0], sort=False).mean().T
         parts += [f"### {value.replace('_', ' ')}", rounded(means, digits)]
     auroc = rows.pivot_table("auroc", "method", "dataset", sort=False)

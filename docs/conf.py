@@ -100,10 +100,6 @@ html_theme_options = {
 }
 html_sidebars = {
     "index": [],
-    "quickstart": [],
-    "shell": [],
-    "service": [],
-    "changelog": [],
     "contributing": [],
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

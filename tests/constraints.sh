@@ -15,8 +15,10 @@ for version in 3.11 3.12 3.13; do
     fi
     environment=build/constraints-$version
     PYENV_VERSION=$version "python$version" -m venv --clear "$environment"
+    "$environment/bin/python" -m pip install --quiet --upgrade "pip>=25.1"
     "$environment/bin/python" -m pip install --quiet --dry-run --report "$environment/report.json" \
-        -c constraints.txt '.[tests,docs,benchmarks]'
+        -c constraints.txt '.[datasets,gcn,molecules,parquet,service,streams]' \
+        --group tests --group docs --group benchmarks
     "$environment/bin/python" - "$version" "$environment/report.json" <<'PYTHON'
 import json, sys
 

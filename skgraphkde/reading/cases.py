@@ -439,7 +439,8 @@ def _warn_of_split(rule: CaseRule, counts: np.ndarray, shares: np.ndarray, n_row
     n_small = len(counts) - n
     n_alone = int((kept == 1).sum())
     if n_small:
-        warn(f"{n_small} cases with fewer than {rule.least} edges are left out")
+        cases = "1 case" if n_small == 1 else f"{n_small} cases"
+        warn(f"left out, with fewer than {rule.least} edges: {cases}")
     if n_alone > ALONE * n:
         warn(
             f"{n_alone} of {n} cases are one row each, of which little can be odd: take a longer "
