@@ -13,6 +13,7 @@ from benchmarks import harness
 from benchmarks.protocol import N_FOLDS
 
 ACCURACY = (
+    "referee",
     "detection",
     "paper_protocol",
     "unchosen",

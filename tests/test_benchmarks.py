@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 pytest.importorskip("tabulate", reason="the benchmarks are not installed")
 
 from benchmarks import __main__ as command_line
-from benchmarks import gpu, harness, lgkde, paper_protocol, render
+from benchmarks import gpu, harness, lgkde, paper_protocol, referee, render
 from benchmarks.methods import DEEP, METHODS
 from benchmarks.paper_tables import MAKERS
 from skgraphkde import LGKDE, NodeFeatures
@@ -98,6 +98,39 @@ def test_weights_that_are_learned_after_the_network_leave_the_network():
     both, network = (kind(**settings).fit(graphs) for kind in (lgkde.WeightsAfter, LGKDE))
     np.testing.assert_array_equal(*(x.pairwise_distances(graphs) for x in (both, network)))
     assert np.abs(both.mixture_weights_ - network.mixture_weights_).max() > 1e-3
+
+
+class Oracle:
+    """Scores and p-values of graphs that are numbers: odd ones are negative."""
+
+    def fit(self, graphs):
+        assert (graphs >= 0).all()
+
+    def score_samples(self, graphs):
+        return graphs
+
+    def p_values(self, graphs):
+        return np.where(graphs < 0, 1e-4, 0.5)
+
+
+def test_the_referee_finds_all_that_an_oracle_finds(monkeypatch):
+    numbers = np.r_[np.arange(100.0), -1 - np.arange(60.0)]
+    fold = (np.arange(50.0), numbers, np.where(numbers < 0, -1, 1))
+    monkeypatch.setattr(referee.suites, "fold", lambda case, index: fold)
+    values = referee.measure(Oracle(), "T/MUTAG", "oracle", 0)
+    assert (values["auroc"], values["alarms"]) == (100, 0)
+    for prevalence in referee.PREVALENCES:
+        of_list = [values[f"{name}_{prevalence}"] for name in ("precision", "fdp", "power")]
+        assert of_list == [100, 0, 1]
+
+
+def test_a_list_of_the_referee_by_hand():
+    is_odd = np.array([True, False, True, False, False])
+    scores = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    p_values = np.array([0.01, 0.02, 0.03, 0.5, 0.9])  # three are found at alpha = .1
+    precision, fdp, power = referee._of_list(is_odd, scores, p_values)
+    assert precision == pytest.approx(100 * (1 / 1 + 2 / 3) / 2)
+    assert (fdp, power) == (pytest.approx(1 / 3), 1)
 
 
 # -- peers -----------------------------------------------------------------------------------------

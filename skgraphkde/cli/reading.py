@@ -25,6 +25,7 @@ from skgraphkde.reading.cases import CaseRule, words_of_rows
 from skgraphkde.reading.files import Source, TableFiles, find_files, read_batch
 from skgraphkde.reading.files.beside import Beside, GraphTable
 from skgraphkde.reading.files.common import AnyPath
+from skgraphkde.reading.files.csv import has_matrix
 from skgraphkde.reading.files.logs import SpanFiles
 from skgraphkde.reading.files.tables import SUFFIXES
 from skgraphkde.reading.files.walk import SplitFile, files_of, suffix_of
@@ -215,6 +216,12 @@ class GraphFiles:
         """The files, each once, with what the options say of them."""
         if self.rule is not None and "graphs" in self.tables:
             raise click.UsageError("--cases makes graphs, and --graphs describes them: give one")
+        if self.rule is not None and self.spans:
+            raise click.UsageError("--spans has a graph for each trace: leave --cases out")
+        if self.rule is not None and self._is_table and not self.tables:
+            path = Path(self.paths[0])
+            if has_matrix(path):
+                return [SplitFile(path, self.rule)]
         if self._is_table and (self.tables or self.rule is not None):
             if self.rule is None and "graph" not in self.tables:
                 raise click.UsageError(
@@ -259,7 +266,7 @@ class GraphFiles:
                 "--source-column and --target-column, or leave the options out"
             )
         if self.rule is not None:
-            if have_tables or self.spans:
+            if have_tables:
                 raise click.UsageError(
                     "--cases makes graphs of one table of edges, or of one graph: give its file"
                 )

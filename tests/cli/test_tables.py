@@ -336,6 +336,12 @@ def test_cases_of_other_files(payments):
     assert "mule: 10 " in found.stdout
     graph = nx.from_pandas_edgelist(frame.astype(str), "from", "to", edge_attr=True)
     nx.write_graphml(graph, "flows.graphml")
+    matrix = nx.to_numpy_array(nx.connected_watts_strogatz_graph(20, 4, 0.5, seed=0))
+    np.savetxt("matrix.csv", matrix, delimiter=",")
+    run("find matrix.csv --cases egos -o egos.csv -q")
+    egos = table(Path("egos.csv").read_text())
+    assert len(egos) > 15
+    assert {row["graph"] for row in egos} <= {f"matrix.csv#{node}" for node in range(20)}
     run("find flows.graphml --cases components -o parts.csv -q")
     rows = table(Path("parts.csv").read_text())
     assert len(rows) == nx.number_connected_components(graph)
@@ -353,6 +359,7 @@ def test_cases_of_other_files(payments):
         ("fit flows.csv --cases egos -o a.skg", 2, "all egos of another table are odd"),
         ("find flows.csv --cases egos -o a.csv --save a.skg", 2, "all egos of another table"),
         ("find flows.csv --cases windows -o a.csv", 2, "windows need their length"),
+        ("find flows.csv --cases egos --spans -o a.csv", 2, "--spans has a graph for each trace"),
         ("find flows.csv --cases components --least 99 -o a.csv", 1, "no case has 99 edges"),
         ("find flows.csv --cases windows --window 900D --time-column time -o a.csv", 1, "one case"),
     ],

@@ -518,6 +518,15 @@ def test_square_tables_are_matrices(tmp_path, has_names, is_directed):
     np.testing.assert_array_equal(nx.to_numpy_array(graph, nodelist=list("abcd")), A)
 
 
+def test_a_square_of_numbers_without_names_is_a_matrix(tmp_path):
+    """As `numpy.savetxt` writes it; cells of the first row are alike."""
+    A = np.eye(5, k=1) + np.eye(5, k=-1)
+    np.savetxt(tmp_path / "a.csv", A, delimiter=",")
+    text = (tmp_path / "a.csv").read_text()
+    graph = warned("square table", one_graph, tmp_path, "a.csv", text)
+    np.testing.assert_array_equal(nx.to_numpy_array(graph), A)
+
+
 def test_a_short_edge_list_is_no_matrix(tmp_path):
     text = "source,target,weight\n1,2,3\n2,3,4\n3,1,5\n"
     assert one_graph(tmp_path, "a.csv", text).edges["1", "2"] == {"weight": 3}

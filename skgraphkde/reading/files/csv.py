@@ -133,6 +133,12 @@ def _with_names(cells: Cells) -> Cells:
     return {name: [first, *x] for name, first, x in zip(found, names, columns, strict=True)}
 
 
+def has_matrix(path: Path) -> bool:
+    """True for a file of a table which is an adjacency matrix."""
+    is_csv = path.suffix.lower() in (".csv", ".tsv") and path.is_file()
+    return is_csv and _is_matrix(read_cells(path))
+
+
 def _is_matrix(cells: Cells) -> bool:
     """True for a square table of numbers, which may have the names of its columns in its rows."""
     columns = list(cells.values())

@@ -273,6 +273,8 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
     rows = rows[:1] + [row for row in rows[1:] if not (row and row[0].startswith("#"))]
     if not any(rows):
         raise ValueError(f"{path} is empty: leave it out")
+    if _is_bare_matrix(rows):
+        rows = [tuple(map(str, range(len(rows)))), *rows]
     table: Cells = {}
     for k in range(max(map(len, rows))):
         name, *cells = [row[k].strip() if k < len(row) else "" for row in rows if row]
@@ -290,6 +292,14 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
             raise ValueError(f"{path} has the column {name!r} twice")
         table[name] = cells
     return table
+
+
+def _is_bare_matrix(rows: list[tuple[str, ...]]) -> bool:
+    """True for a square of numbers without a row of names, as NumPy writes it."""
+    n = len(rows)
+    if n < 4 or any(len(row) != n for row in rows):  # three edges with numbers are none
+        return False
+    return all(NUMBER.fullmatch(cell.strip()) for row in rows for cell in row)
 
 
 def decode_text(path: AnyPath, content: bytes, encoding: str | None = None) -> str:
