@@ -11,8 +11,8 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest -n auto
 WITH_EXTRAS := -e '.[datasets,gcn,molecules,parquet,service,streams]'
 
-.PHONY: demo test test-slow test-processors test-computes test-install docs smoke gpu test-oldest
-.PHONY: clean
+.PHONY: demo test test-slow test-processors test-computes test-install coverage docs smoke gpu
+.PHONY: test-oldest clean
 
 demo: $(VENV)/installed
 	mkdir -p build
@@ -55,6 +55,10 @@ test-install: $(VENV)/installed smoke
 	tests/constraints.sh
 	$(BIN)/twine check --strict dist/*.whl
 	$(BIN)/check-wheel-contents dist/*.whl
+
+# Which lines the quick tests run. Of functions that Numba compiles, coverage sees none.
+coverage: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(PYTEST) -q -m "not slow" --cov skgraphkde --cov-report term --cov-report xml:build/coverage.xml
 
 docs: $(VENV)/docs-installed
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

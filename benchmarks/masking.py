@@ -80,7 +80,7 @@ def measure(
     if views == "defaults":
         for group in find_groups(estimator.model_):
             seen[group.members] = True
-        looks = looked_at(estimator, batch, y, order)
+        looks, _ = looked_at(estimator, batch, y, order)
         values["or in a group"] = seen[is_odd].mean()
         values["2k looks"] = is_odd[looks[: 2 * k]].sum() / k
     return {name: round(float(value), 4) for name, value in values.items()}

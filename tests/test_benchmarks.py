@@ -76,6 +76,15 @@ def test_tables_have_cells_and_their_pages_are_those_of_the_results(name, monkey
     assert command_line.render(name, harness.RESULTS) == page
 
 
+@pytest.mark.filterwarnings("ignore:node categories that fit did not see")
+@pytest.mark.parametrize("name", ["masking", "typed"])
+def test_a_cell_of_a_table_that_needs_no_data_runs(name):
+    table = harness.find_table(name)
+    cell = table.cells(None, 1)[0]
+    values = table.measure(table.estimator(**cell), **cell)
+    assert all(np.isfinite(value) for value in values.values())
+
+
 @pytest.mark.parametrize("path", sorted(render.PAPER.glob("*.csv")), ids=lambda path: path.stem)
 def test_figures_of_the_paper_say_where_they_stand(path):
     assert path.read_text().startswith(("# Table", "# Text"))

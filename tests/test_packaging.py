@@ -39,6 +39,6 @@ def test_each_version_of_python_is_named_where_it_is_tested():
 
 def test_the_paper_is_short_and_cites_what_its_bibliography_has():
     _, _, text = read("paper/paper.md").split("---\n", 2)
-    assert len(text.split()) < 1000
+    assert 750 < len(text.split()) < 1000  # words of JOSS, and ours
     cited = set(re.findall(r"@([\w-]+)", text))
     assert cited == set(re.findall(r"^@\w+\{([\w-]+),", read("paper/paper.bib"), re.MULTILINE))

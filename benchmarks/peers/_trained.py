@@ -24,8 +24,9 @@ class TrainedDetector(BaseGraphDetector):
     is, and all judge. The weights of the epoch with the lowest held-out loss are kept; training
     stops after `patience` epochs without a lower one. No label and no test graph has a part in it.
 
-    Calibration scores are the plain scores of the training graphs, as a network cannot leave a
-    graph out: false alarms are too many. The defaults are the sizes of OCGIN and OCGTL.
+    With "loo", calibration scores are the plain scores of the training graphs, as a network cannot
+    leave a graph out: false alarms are too many. A `Split` holds some out. The defaults are the
+    sizes of OCGIN and OCGTL.
 
     `losses_` has the mean losses of the training and the held-out graphs, `weights_` the weights,
     in each epoch; epoch 0 is untrained. `best_epoch_` is the one that is kept.
@@ -42,9 +43,10 @@ class TrainedDetector(BaseGraphDetector):
         batch_size: int = 128,
         patience: int = 100,
         *,
+        calibration: Any = "loo",
         random_state: Any = None,
     ) -> None:
-        super().__init__(random_state=random_state)
+        super().__init__(calibration=calibration, random_state=random_state)
         self.max_iter, self.patience = max_iter, patience
         self.hidden_dim, self.n_layers = hidden_dim, n_layers
         self.learning_rate, self.batch_size = learning_rate, batch_size

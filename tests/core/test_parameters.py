@@ -25,6 +25,7 @@ from skgraphkde import (
     GraphKDEDetector,
     GraphSchema,
     LeaveOneOut,
+    Namesakes,
     Neighbors,
     NodeFeatures,
     Novelty,
@@ -37,6 +38,7 @@ from skgraphkde import (
 )
 from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.detectors import processes
+from skgraphkde.detectors.estimator import VIEWS
 from skgraphkde.learned import dgl_backend
 from tests.conftest import densities, random_graphs, spied, with_data
 
@@ -115,6 +117,8 @@ CHANGES = {
     "Neighbors.n_neighbors": (beside(Neighbors()), "view__n_neighbors", 1),
     "Neighbors.radius": (beside(Neighbors()), "view__radius", 1),
     "Statistics.n_neighbors": (beside(Statistics()), "view__n_neighbors", 1),
+    "Namesakes.of": (beside(Namesakes()), "view__of", "graph"),
+    "Namesakes.n_names": (beside(Namesakes()), "view__n_names", 4),
     "Numbers.n_points": (beside(Numbers(), **TYPED), "view__n_points", 20),
     "LeaveOneOut.copies": (
         {"calibration": LeaveOneOut("apart")},
@@ -171,8 +175,8 @@ CHANGES |= {
 }
 CHANGES["LGKDE.schema"] = ({**SMALL, **TYPED}, "schema", GraphSchema(node_categories=None))
 CHANGES["LGKDE.backend"] = ({**SMALL, "backend": "torch"}, "backend", "dgl")
-CLASSES = [GraphKDEDetector, GraphSchema, NodeFeatures, Propagation, GCN, Density, MMD, KDE]
-CLASSES += [Novelty, Tanimoto, Neighbors, Statistics, Numbers, LeaveOneOut, Split, LGKDE]
+CLASSES = [GraphKDEDetector, GraphSchema, NodeFeatures, Propagation, GCN, MMD, KDE]
+CLASSES += [LeaveOneOut, Split, LGKDE, *VIEWS.values()]
 PARAMETERS = {f"{c.__name__}.{name}" for c in CLASSES for name in inspect.signature(c).parameters}
 # A device changes no result, nor does dropout where nothing is trained.
 PARAMETERS -= {"GCN.device", "LGKDE.device", "GCN.dropout"}
@@ -202,6 +206,20 @@ def typed_example(n_graphs, seed):
 
 TRAIN, TEST = (read_graphs(random_graphs(n, seed=n, n_attributes=2, max_nodes=16)) for n in (24, 8))
 TYPED_TRAIN, TYPED_TEST = typed_example(20, 0), typed_example(8, 1)
+
+
+def named_example(n_graphs, seed):
+    """The same path of names in each graph, and a link more."""
+    rng = np.random.RandomState(seed)
+    graphs = []
+    for _ in range(n_graphs):
+        graph = nx.path_graph(10)
+        graph.add_edge(*rng.choice(10, 2, replace=False).tolist())
+        graphs.append(nx.relabel_nodes(graph, dict(enumerate("abcdefghij"))))
+    return graphs
+
+
+NAMED = named_example(20, 0), named_example(8, 1)
 
 
 #: What comes of the detectors before the change.
@@ -243,6 +261,8 @@ def test_a_parameter_changes_something(parameter, monkeypatch):
     changed = clone(detector).set_params(**{name: value})
     assert changed.get_params()[name] is not detector.get_params()[name]
     graphs = (TYPED_TRAIN, TYPED_TEST) if "schema" in base else (TRAIN, TEST)
+    if parameter.startswith("Namesakes"):
+        graphs = NAMED
     if name.endswith("copies"):
         graphs = TRAIN[[*range(24), *range(10)]], TEST
     key = repr(detector)
