@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema
+from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.learned.dgl_backend import import_dgl
 from skgraphkde.reading import read_graphs
 from tests.conftest import random_graphs, with_data
@@ -310,6 +311,12 @@ def test_tensors_are_numbers_and_sets_are_categories():
 
 
 # -- edges -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("edges", [{"edges": [(0, 1)]}, {"edge_index": [[0], [1]]}])
+def test_a_number_of_nodes_that_no_memory_holds(edges):
+    with pytest.raises(GraphError, match=r"graph 1: .num_nodes. is 1000.*, of at most 2147483647"):
+        read_graphs([nx.path_graph(3), {**edges, "num_nodes": 10**13}])
 
 
 def parallel_edge_list(kind=list):

@@ -30,6 +30,8 @@ LAST_DIGITS = 8
 MOST_EXACT = 22
 # Of an hour.
 NANOSECONDS = 3.6e12
+# Of one graph; sparse matrices count rows in 32 bits.
+MOST_NODES = 2**31 - 1
 # What graphs are called, what may be predicted of them, and what networkx writes there.
 # These are read only if a schema names them.
 NO_DATA = {"name", "id", "node_default", "edge_default"}
@@ -393,6 +395,14 @@ def longest(data: Mapping[str, Any], names: Collection[str]) -> int | None:
     columns = [plain(data.get(name)) for name in names]
     lengths = [length(values) for values in columns if not isinstance(values, Mapping)]
     return max((n_values for n_values in lengths if n_values is not None), default=None)
+
+
+def check_number_of_nodes(index: int, n_nodes: int) -> None:
+    """Raise an error for a graph that is said to have more nodes than an index can count."""
+    if n_nodes > MOST_NODES:
+        raise GraphError(
+            index, f": 'num_nodes' is {n_nodes}, of at most {MOST_NODES}: give the number of nodes"
+        )
 
 
 def is_missing(value: Any) -> bool:

@@ -22,6 +22,7 @@ from skgraphkde.core.graphs.schema import (
 )
 from skgraphkde.reading.formats.common import (
     Graph,
+    check_number_of_nodes,
     columns_of_graph,
     is_a,
     length,
@@ -123,6 +124,7 @@ def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
         n_nodes = int(given.get("num_nodes") or pairs.max(initial=-1) + 1)
     elif n_nodes is None:  # PyG guesses it from the largest id in an edge, and warns
         n_nodes = int(graph.num_nodes)
+    check_number_of_nodes(index, n_nodes)
     _check_ends(index, pairs, (n_nodes, n_nodes))
     fits: dict[str, tuple[Any, tuple[str, ...]]] = {}
     for name, x in data.items():
