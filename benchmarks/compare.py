@@ -51,14 +51,13 @@ PARTS = ("joint", "best", "sizes", "structure", "wl")
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-    """Every design under the null; 20 and 40 graphs of each class; five parts of 20 : 20."""
+    """Every design under the null, in five parts; 20 and 40 graphs of each class."""
     chosen = [x for x in SETS if not datasets or x in datasets]
     found = []
     for case, design in product((*chosen, *TYPED), DESIGNS):
-        n_parts = n_folds if design == "20 : 20" else 1
         if case in TYPED and design in ("blocks", "sizes"):
             continue
-        found += [_cell("level", case, design, seed) for seed in range(n_parts)]
+        found += [_cell("level", case, design, seed) for seed in range(n_folds)]
     for case, n in product((*chosen, *TYPED), (20, 40)):
         found.append(_cell("power", case, f"{n} : {n}", 0))
     return found
