@@ -37,8 +37,10 @@ small enough for one odd graph of a hundred, and the power is 0. *False alarms*:
 graphs with p <= .1. *Above the floor*: cases in which the AUROC is above that of the numbers of
 nodes and edges. *Template* is the detector to copy, which counts triangles.
 
-OCGIN, OCGTL, GLocalKD and SIGNET are written from their papers' equations and stop by a held-out
-loss; they take minutes a fold on two cores, so that few of their cases are measured yet.
+Peers hold out three tenths of the training graphs for their p-values; defaults, LGKDE and sizes
+leave each graph out. OCGIN, OCGTL, GLocalKD and SIGNET are written from their papers' equations
+and stop by a held-out loss; they take minutes a fold on two cores, so that few of their cases are
+measured yet.
 
 **UB-GOLD** (Wang et al., ICLR 2025) has 35 data sets of four scenarios: intrinsic anomalies,
 anomalies by class, shifts between data sets, shifts within one. Class anomalies are T and O here,

@@ -24,7 +24,7 @@ from skgraphkde.core.graphs.schema import FittedSchema, GraphSchema
 from skgraphkde.reading.cases import CaseRule, words_of_rows
 from skgraphkde.reading.files import Source, TableFiles, find_files, read_batch
 from skgraphkde.reading.files.beside import Beside, GraphTable
-from skgraphkde.reading.files.common import AnyPath
+from skgraphkde.reading.files.common import AnyPath, name_of
 from skgraphkde.reading.files.csv import has_matrix
 from skgraphkde.reading.files.logs import SpanFiles
 from skgraphkde.reading.files.tables import SUFFIXES
@@ -135,8 +135,8 @@ class GraphFiles:
         if self.column is not None and not self.column_name:
             raise click.UsageError("--column has no name before =: give COLUMN or COLUMN=VALUE")
         if self.column is None:
-            first, second = map(os.path.realpath, self.paths)
-            if os.path.commonpath([first, second]) in (first, second):
+            first, second = [Path(path).resolve() for path in self.paths]
+            if first.is_relative_to(second) or second.is_relative_to(first):
                 raise click.UsageError(
                     f"{self.paths[0]} and {self.paths[1]} are one, or one is in the other: give "
                     "two folders or files"
@@ -240,9 +240,9 @@ class GraphFiles:
                     "put each table of edges and what describes it into a folder of its own, as "
                     "edges.csv, nodes.csv and graphs.csv"
                 )
-            self.path_of = {f"{Path(path)}#": k for k, path in enumerate(self.paths)}
+            self.path_of = {f"{name_of(Path(path))}#": k for k, path in enumerate(self.paths)}
             return [
-                TableFiles(Path(path), **self.tables, prefix=f"{Path(path)}#")
+                TableFiles(Path(path), **self.tables, prefix=f"{name_of(Path(path))}#")
                 for path in self.paths
             ]
         of_tables = {} if self._describes_files else self.tables
@@ -250,7 +250,7 @@ class GraphFiles:
         for k, paths in enumerate([[x] for x in self.paths] if self.are_piles else [self.paths]):
             for source in find_files(paths, self.on_error, of_tables, self.options):
                 found[str(source)] = source
-                self.path_of[str(source)] = k
+                self.path_of[name_of(source)] = k
         have_tables = any(isinstance(x, TableFiles) for x in found.values())
         if self._describes_files:
             if have_tables:

@@ -21,6 +21,18 @@ from skgraphkde.cli.main import COMMANDS
 from tests.cli.conftest import NEW, NORMAL, READ, SCHEMA, column, run, table
 from tests.reading.common import measured_graphs
 
+
+@pytest.mark.slow
+def test_a_console_that_lacks_letters(here):
+    """That of Windows: what it lacks is written as a number, and nothing fails."""
+    Path("odd Ω.graphml").write_bytes(next(Path("new").glob("*.graphml")).read_bytes())
+    environment = os.environ | {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
+    command = [sys.executable, "-m", "skgraphkde", "score", "model.skg", "odd Ω.graphml"]
+    told = subprocess.run(command, capture_output=True, env=environment)
+    assert told.returncode == 0, told.stderr
+    assert b"odd \\u03a9.graphml," in told.stdout
+
+
 # -- fit and info ----------------------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ from skgraphkde.reading.files import (
     node_link_graphs,
     read_batch,
 )
+from skgraphkde.reading.files.common import name_of
 from skgraphkde.reading.files.tables import read_cells, typed_columns
 from tests.conftest import random_graphs, refused, warned, with_data
 from tests.datasets.common import tu_files, write_zip
@@ -1220,3 +1221,9 @@ def test_a_text_that_is_nearly_always_missing_is_no_number(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("source,target,note\na,b,late\nb,c,\nc,d,\nd,e,\n")
     read_batch([path], GraphSchema.everything(missing="indicate"))  # warnings are errors
+
+
+def test_names_of_files_on_windows(monkeypatch):
+    """Which tables of graphs and verdicts match, and which pages shorten."""
+    monkeypatch.setattr(os, "sep", "\\")
+    assert name_of("scans\\a b.csv") == "scans/a b.csv"

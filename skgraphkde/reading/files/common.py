@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import posixpath
 import re
 import zipfile
@@ -41,6 +42,11 @@ PLACES = ("x", "y", "z", "vx", "vy", "fx", "fy")
 DRAWINGS = ({"vx", "vy"}, {"r", "g", "b"}, {"size", "color"})
 
 BLANKS: Any = re.compile(r"\s*")  # matches anywhere
+
+
+def name_of(path: Any) -> str:
+    """What a file is called in tables and pages: its path, with "/" on every system."""
+    return str(path).replace(os.sep, "/")
 
 
 def damaged(path: Any, error: Exception) -> UnreadableError:

@@ -42,6 +42,7 @@ from skgraphkde.reading.files.common import (
     DAMAGED,
     AnyPath,
     Graphs,
+    name_of,
     open_zip,
     read_content,
 )
@@ -441,7 +442,7 @@ def iter_graphs(
         is_parsed = isinstance(found, list)  # which takes half of the time; else, one by one
         with during(0.5 * is_parsed, 1.0):
             for position, graph in progress(found) if is_parsed else found:
-                name = f"{path}{position}"
+                name = f"{name_of(path)}{position}"
                 if of_log and position in log_of_case:
                     in_two.append(f"{position[1:]!r} in {log_of_case[position]} and {path}")
                 log_of_case[position] = str(path)

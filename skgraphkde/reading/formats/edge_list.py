@@ -80,7 +80,7 @@ def _node_ids(index: int, graph: Mapping, edges: list[tuple], data: Mapping[str,
     elif not isinstance(n_nodes, Integral) or isinstance(n_nodes, bool):
         raise GraphError(index, f": 'num_nodes' is {n_nodes!r}, give an integer")
     if n_nodes is not None:
-        check_number_of_nodes(index, n_nodes)
+        check_number_of_nodes(index, int(n_nodes))
         return range(n_nodes)
     by_node = [values for values in data.values() if isinstance(values, Mapping)]
     return list(dict.fromkeys(chain(*by_node, *edges)))
