@@ -34,7 +34,7 @@ def test_each_version_of_python_is_named_where_it_is_tested():
     (resolved,) = re.findall(r"for version in ([\d. ]+);", read("tests/constraints.sh"))
     assert [f"3.{x}" for x in named] == resolved.split()
     tested = set(re.findall(r'"3\.(\d+)"', read(".github/workflows/tests.yml")))
-    assert tested == set(named)
+    assert tested == {*named, "14"}  # nobody has seen 3.14 pass: it is not named yet
 
 
 def test_the_paper_is_short_and_cites_what_its_bibliography_has():
