@@ -202,8 +202,11 @@ def graphs_of_tables(
         keys = zip(*(table[name].tolist() for name in (graph, *ids)), strict=True)
         cells = table.drop(columns=[graph, *ids]).astype(object)
         cells = cells.where(cells.notna(), None).rename(columns=str)
+        records: list[dict] = cells.to_dict("records")
+        if cells.empty:  # of no columns, pandas 2.0 makes no records
+            records = [{} for _ in range(len(cells))]
         with during(*SHARES[what]):
-            for (case, *own), record in zip(keys, progress(cells.to_dict("records")), strict=True):
+            for (case, *own), record in zip(keys, progress(records), strict=True):
                 if case not in found:
                     remedy = "add it there, or leave its rows out"
                     refuse(case, f" is in the table of {what}, and not among the graphs: {remedy}")

@@ -119,7 +119,7 @@ def _polish(logits: np.ndarray, of_graphs: np.ndarray, of_twins: np.ndarray) -> 
     for _ in range(N_NEWTON):
         hessian = _hessian(logits, of_graphs, of_twins)[np.ix_(is_free, is_free)]
         new_logits = logits.copy()
-        new_logits[is_free] += np.linalg.lstsq(hessian, -gradient[is_free])[0]
+        new_logits[is_free] += np.linalg.lstsq(hessian, -gradient[is_free], rcond=None)[0]
         _, new_gradient = contrast(new_logits, of_graphs, of_twins)
         is_better = np.abs(new_gradient[is_free]).max() < np.abs(gradient[is_free]).max()
         if not is_better or np.ptp(new_logits) > 2 * MAX_LOGIT:
