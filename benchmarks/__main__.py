@@ -47,6 +47,10 @@ def main() -> int:
         return 0
     cells = harness.find_table(options.table).cells(options.datasets, options.folds)
     if options.methods:
+        unknown = set(options.methods) - {cell.get("method") for cell in cells}
+        if unknown:
+            print(f"{options.table} has no {', '.join(sorted(unknown))}", file=sys.stderr)
+            return 2
         cells = [cell for cell in cells if cell.get("method") in options.methods]
     if not cells:
         print(f"{options.table} has no cells with these data sets and methods", file=sys.stderr)

@@ -92,7 +92,8 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     """Every method on every fold; `datasets` are cases such as "R/zoo"."""
     return [
         {"dataset": case, "method": method, "fold": fold}
-        for case in datasets or suites.CASES
+        for case in suites.CASES
+        if datasets is None or case in datasets
         for method in (*METHODS, *(OF_MOLECULES if case in MOLECULES else ()))
         for fold in range(min(n_folds, suites.n_folds(case)))
     ]

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import networkx as nx
 import numpy as np
 import pandas as pd
-from scipy.sparse.csgraph import dijkstra
 from scipy.spatial.distance import cdist
 from sklearn.decomposition import KernelPCA
 from sklearn.manifold import smacof
@@ -638,7 +637,7 @@ def _nodes_to_draw(
     if batch.n_nodes <= (MAX_NODES_LONG if are_long else MAX_NODES):
         return np.arange(batch.n_nodes)
     around = centers or [int(np.argmax(importance))]
-    steps = dijkstra(batch.underlying, indices=around, unweighted=True, min_only=True)
+    steps = batch.steps_from(around)
     # Of nodes equally far, those that matter.
     order = np.lexsort((-importance, steps))[: max(PART, len(around))]
     return np.sort(order[np.isfinite(steps[order])])

@@ -133,6 +133,21 @@ def test_the_referee_finds_all_that_an_oracle_finds(monkeypatch):
         assert of_list == [100, 0, 1]
 
 
+class ByPlace(Oracle):
+    """Scores by the place in the list: normal graphs are first in a fold."""
+
+    def score_samples(self, graphs):
+        return -np.arange(len(graphs))
+
+
+def test_the_referee_sees_who_looks_at_the_list(monkeypatch):
+    numbers = np.r_[np.arange(100.0), -1 - np.arange(60.0)]
+    fold = (np.arange(50.0), numbers, np.where(numbers < 0, -1, 1))
+    monkeypatch.setattr(referee.suites, "fold", lambda case, index: fold)
+    values = referee.measure(ByPlace(), "T/MUTAG", "by place", 0)
+    assert 35 < values["auroc"] < 65
+
+
 def test_a_list_of_the_referee_by_hand():
     is_odd = np.array([True, False, True, False, False])
     scores = np.array([0.1, 0.2, 0.3, 0.4, 0.5])

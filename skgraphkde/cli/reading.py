@@ -189,9 +189,11 @@ class GraphFiles:
         if len(batch) > 1 or len(self.paths) > 1 or self.skipped or is_fitted:
             return
         if self.rule is not None:
+            remedy = "give --cases egos"
+            if self.rule.window is not None:
+                remedy = "take a shorter --window, or --cases egos"
             raise click.ClickException(
-                f"{self.paths[0]} is one case, and others are needed to compare it with: take a "
-                "shorter --window, or --cases egos"
+                f"{self.paths[0]} is one case, and others are needed to compare it with: {remedy}"
             )
         raise click.ClickException(
             f"{self.paths[0]} is one graph, and others are needed to compare it with: if a column "
@@ -220,7 +222,7 @@ class GraphFiles:
             raise click.UsageError("--spans has a graph for each trace: leave --cases out")
         if self.rule is not None and self._is_table and not self.tables:
             path = Path(self.paths[0])
-            if has_matrix(path):
+            if has_matrix(path, self.options):
                 return [SplitFile(path, self.rule)]
         if self._is_table and (self.tables or self.rule is not None):
             if self.rule is None and "graph" not in self.tables:

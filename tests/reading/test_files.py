@@ -879,7 +879,7 @@ BROKEN = [
     ({"a.csv": "source,target\na,b\nc\n"}, "row 3: 'target' is empty"),
     (
         {"a.csv": "source,target\na,b,c\n"},
-        "row 2: column 3 has no name: .*; put quotes around cells with ','",
+        "row 2: column 3 has no name: .*; put quotes around cells that have",
     ),
     ({"a.csv": "source,target\na,\n"}, "row 2: 'target' is empty"),
     ({"a.csv": 'source,target\n"a,b\n'}, r"a\.csv: a quote is not closed"),

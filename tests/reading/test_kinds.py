@@ -527,6 +527,55 @@ def test_a_square_of_numbers_without_names_is_a_matrix(tmp_path):
     np.testing.assert_array_equal(nx.to_numpy_array(graph), A)
 
 
+SYMMETRIC = "1,.5,.2,.9\n.5,1,.3,.8\n.2,.3,1,.7\n.9,.8,.7,1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        ("1,.5,.2\n.5,1,.3\n.2,.3,1\n", "012"),
+        ("0,1,0\n1,0,1\n0,1,0\n", "012"),
+        (SYMMETRIC, "0123"),
+        (SYMMETRIC + "\n\n", "0123"),
+        (SYMMETRIC.replace("\n", ",\n"), "0123"),
+        (SYMMETRIC.replace(",", ";"), "0123"),
+        ("0,1,2,3\n1,0,5,0\n2,5,0,6\n3,0,6,0\n", "123"),  # a corner, and names
+        ("nan,7,8,5\n7,0,5,0\n8,5,0,6\n5,0,6,0\n", "785"),
+        (",7,8,5\n7,0,5,0\n8,5,0,6\n5,0,6,0\n", "785"),
+        (",7,8\n7,0,5\n8,5,0\n", "78"),
+        (",a,b,c,d\n0,0,1,0,0\n1,1,0,1,0\n2,0,1,0,1\n3,0,0,1,0\n", "abcd"),
+    ],
+)
+def test_matrices_with_and_without_names(tmp_path, text, nodes):
+    graph = warned("square table", one_graph, tmp_path, "a.csv", text)
+    assert list(graph) == list(nodes)
+
+
+@pytest.mark.parametrize(
+    "header", ["source,target,weight,time", "from,to,amount,year", "source,target,a,b"]
+)
+def test_four_edges_with_two_numbers_are_no_matrix(tmp_path, header):
+    rows = "".join(f"{u},{u + 1},{0.5 * u},7\n" for u in range(4))
+    graph = one_graph(tmp_path, "a.csv", f"{header}\n{rows}")
+    assert list(graph.edges) == [(str(u), str(u + 1)) for u in range(4)]
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_edges_without_names_are_no_matrix(tmp_path, n):
+    rows = "".join(f"{u},{u + 7},{0.5 * u},{u}\n" for u in range(n))
+    with pytest.raises(ValueError, match="cannot be read as an edge list"):
+        one_graph(tmp_path, "a.csv", rows)
+
+
+def test_a_matrix_whose_entries_are_mostly_missing(tmp_path):
+    A = np.where(np.eye(9, k=1) + np.eye(9, k=-1) > 0, 2.0, np.nan)
+    np.savetxt(tmp_path / "a.csv", A, delimiter=",")
+    text = (tmp_path / "a.csv").read_text()
+    missing = pytest.warns(UserWarning, match="write 0 where there is no edge")
+    with missing, pytest.warns(UserWarning, match="square table of numbers"):
+        one_graph(tmp_path, "a.csv", text)
+
+
 def test_a_short_edge_list_is_no_matrix(tmp_path):
     text = "source,target,weight\n1,2,3\n2,3,4\n3,1,5\n"
     assert one_graph(tmp_path, "a.csv", text).edges["1", "2"] == {"weight": 3}

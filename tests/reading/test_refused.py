@@ -137,7 +137,7 @@ BAD = {
         r"graph 0, edge \('a', 'b'\): 'b' is not among the 2 nodes \('a', 'c'\): list",
     ),
     "ids from 1": ([{"edges": [(1, 2)], "num_nodes": 2}], r"2 is not among the 2 nodes \(0 to 1\)"),
-    "count in words": ([{**EDGE, "num_nodes": "two"}], "'num_nodes' is 'two', give an integer"),
+    "count in words": ([{**EDGE, "num_nodes": "two"}], "'num_nodes' is 'two': give an integer"),
     "label missing": ([{**EDGE, "label": {"a": 1}}], "graph 0, node 'b' has no 'label'.*1 of 2"),
     "labels missing": (
         [{"edges": [], "num_nodes": 9, "label": ["C", "O"]}],
@@ -237,7 +237,7 @@ REFUSED = [
     (edge_list(nodes={0: {"x": 1}, 1: {}, 2: {}}), "'nodes' is a dict, give"),
     ({"edges": LETTERS, "nodes": {"a", "b", "c"}}, "'nodes' is a set, give a list"),
     ({"edges": set(EDGES)}, "'edges' is a set, give a list"),
-    ({"edges": [], "num_nodes": True}, "'num_nodes' is True, give an integer"),
+    ({"edges": [], "num_nodes": True}, "'num_nodes' is True: give an integer"),
     (edge_list(label=[(1, NAN)] * 3), "graph 0, node 0 has the label"),
     # Tensors and sparse matrices of complex numbers, dates.
     (edge_list(x=torch.tensor(X * 1j).conj()), "node 0.*is not a number"),

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
 
 from skgraphkde.core.graphs.arrays import (
     codes_in,
@@ -266,6 +267,15 @@ class GraphBatch:
         underlying = sp.csr_array(self.simple.maximum(self.simple.T))
         underlying.sort_indices()
         return underlying
+
+    def steps_from(self, nodes: Any, limit: float = np.inf) -> np.ndarray:
+        """Number of edges to the nearest of some nodes, shape (n_nodes,); inf beyond the limit."""
+        links = self.underlying
+        # SciPy 1.14 takes indices of 32 bits only.
+        indices = links.indices.astype(np.int32)
+        indptr = links.indptr.astype(np.int32)
+        links = sp.csr_array((links.data, indices, indptr), shape=links.shape)
+        return dijkstra(links, indices=nodes, limit=limit, unweighted=True, min_only=True)
 
     @cached_property
     def degrees(self) -> np.ndarray:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra
 
 from skgraphkde._utils import compiled
 from skgraphkde.core.distances.base import nearest
@@ -91,7 +90,7 @@ class Neighborhoods:
 
     def nodes_around(self, graph: GraphBatch, node: int, radius: int) -> np.ndarray:
         """The other nodes up to `radius` edges away, of a batch of one graph."""
-        steps = dijkstra(graph.underlying, indices=node, limit=radius, unweighted=True)
+        steps = graph.steps_from(node, limit=radius)
         return np.flatnonzero((steps > 0) & (steps < np.inf))
 
     def is_new(self, own: np.ndarray, context: Context) -> np.ndarray:

@@ -28,15 +28,17 @@ from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import GraphSchema, names_in_schema
 from skgraphkde.reading.files.common import AnyPath, Graphs, build_graph
 from skgraphkde.reading.files.logs import cases_of_cells, log_columns
-from skgraphkde.reading.files.matrices import graph_of_matrix
+from skgraphkde.reading.files.matrices import graph_of_matrix, matrix_in
 from skgraphkde.reading.files.molecules import read_smiles_table, smiles_column
 from skgraphkde.reading.files.tables import (
     ENDS,
     NO_OPTIONS,
     NUMBER,
     Cells,
+    cells_of,
     decimal_mark,
     read_cells,
+    read_rows,
     records,
     take_directions,
     take_ids,
@@ -48,6 +50,11 @@ from skgraphkde.reading.problems import UnreadableError
 # A row of names, as people write them, and no ids.
 WORDS = re.compile(r"[^\W\d_][\w :-]*")
 IDS = ("id", "node")
+# Options that say what the columns are, which a matrix does not have.
+NAMES_COLUMNS = {*LOG_COLUMNS, "smiles_column"}
+FILE_OF_TABLE = re.compile(r"\.[ct]sv(\.gz)?$", re.IGNORECASE)
+# If more entries of a matrix are missing, they may be meant for no edges.
+MOST_MISSING = 0.5
 # Columns that are likely to say to which of many graphs a row belongs, with or without "_id".
 OF_GRAPHS = ("graph", "case", "trace", "session")
 
@@ -84,11 +91,13 @@ def read_csv(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
             f"{path} is a table of nodes, and no edge list beside it has its name without "
             '".nodes": add that, or leave the table out'
         )
-    cells = read_cells(path, options)
+    rows = read_rows(path, options)
     decimal = options.get("decimal")
-    if _is_matrix(cells):
-        return [("", _read_matrix(cells))]
-    cells = _with_names(cells)
+    if NAMES_COLUMNS.isdisjoint(options):
+        matrix = matrix_in(rows)
+        if matrix is not None:
+            return [("", _read_matrix(*matrix))]
+    cells = _with_names(cells_of(path, rows))
     lower = {name.lower(): name for name in cells}
     present = [ends for ends in ENDS if set(ends) <= set(lower)]
     wanted = options.get("smiles_column")
@@ -133,36 +142,22 @@ def _with_names(cells: Cells) -> Cells:
     return {name: [first, *x] for name, first, x in zip(found, names, columns, strict=True)}
 
 
-def has_matrix(path: Path) -> bool:
+def has_matrix(path: Path, options: Mapping[str, str] = NO_OPTIONS) -> bool:
     """True for a file of a table which is an adjacency matrix."""
-    is_csv = path.suffix.lower() in (".csv", ".tsv") and path.is_file()
-    return is_csv and _is_matrix(read_cells(path))
-
-
-def _is_matrix(cells: Cells) -> bool:
-    """True for a square table of numbers, which may have the names of its columns in its rows."""
-    columns = list(cells.values())
-    n = len(columns[0])
-    if n < 2:
+    if not (FILE_OF_TABLE.search(path.name) and path.is_file()):
         return False
-    has_names = len(columns) == n + 1 and columns[0] == list(cells)[1:]
-    if not has_names and not (len(columns) == n > 3):  # three edges with numbers are none
-        return False
-    numbers = columns[len(columns) - n :]
-    # A cell of a matrix with names may be empty: its entry is missing.
-    return all(
-        NUMBER.fullmatch(text) or (has_names and not text) for column in numbers for text in column
-    )
+    return matrix_in(read_rows(path, options)) is not None
 
 
-def _read_matrix(cells: Cells) -> nx.Graph:
+def _read_matrix(names: list[str], entries: np.ndarray) -> nx.Graph:
     """The graph of an adjacency matrix, whose entries are the "weight" of edges."""
-    names = list(cells)
-    columns = list(cells.values())
-    n = len(columns[0])
-    matrix = np.array([[text or "nan" for text in column] for column in columns[-n:]], float).T
     warn("a square table of numbers is read as an adjacency matrix, with the weights of edges")
-    return graph_of_matrix(matrix, names[-n:])
+    if np.isnan(entries).mean() > MOST_MISSING:
+        warn(
+            "most entries of a square table are missing: an edge is there, and its weight is "
+            "missing; write 0 where there is no edge"
+        )
+    return graph_of_matrix(entries, names)
 
 
 def _read_neo4j(

@@ -21,10 +21,13 @@ from skgraphkde._messages import listed
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import GraphSchema
 from skgraphkde.reading.files.common import AnyPath, Graphs, read_content
+from skgraphkde.reading.files.tables import ENDS, NUMBER
 from skgraphkde.reading.formats.common import as_doubles
 
 # Both halves of a symmetric matrix are equal but for so large a share.
 MATRIX_DIGITS = 1e-6
+# A list of edges does not have so many numbers.
+MANY = 8
 # Attribute of a graph of a matrix: whether it has entries other than 0 and 1.
 HAS_WEIGHTS = "matrix with weights"
 # What scipy.sparse.save_npz writes.
@@ -187,3 +190,92 @@ def _texts_in(array: Any) -> list[str]:
             return []
         found.append(inner[0].strip())
     return found
+
+
+def matrix_in(rows: list[tuple[str, ...]]) -> tuple[list[str], np.ndarray] | None:
+    """The names of the nodes and the entries of a table that is an adjacency matrix.
+
+    Names may stand in the first row and the first column, in the first row alone, or nowhere: then
+    they are positions. An entry without a number is NaN, where both rows and columns have names.
+
+    Parameters
+    ----------
+    rows : list of tuple of str
+        Those of the table.
+
+    Returns
+    -------
+    (list of str, ndarray of shape (n, n)), or None
+        None for another table, such as an edge list with as many rows as columns.
+
+    Examples
+    --------
+    >>> matrix_in([("", "a", "b"), ("a", "0", "2"), ("b", "2", "0")])[0]
+    ['a', 'b']
+    >>> matrix_in([("0", "1", "0"), ("1", "0", "1"), ("0", "1", "0")])[0]
+    ['0', '1', '2']
+    >>> matrix_in([("1", "2", "0.5"), ("2", "3", "0.5"), ("3", "4", "0.5")])  # edges
+    """
+    cells = [[cell.strip() for cell in row] for row in rows]
+    cells = [row for row in cells if any(row)]
+    while cells and not any(row[-1] for row in cells if row) and len(cells[0]) > 1:
+        cells = [row[:-1] for row in cells]  # of a separator at the end of each row
+    n_columns = len(cells[0]) if cells else 0
+    if any(len(row) != n_columns for row in cells):
+        return None
+    if cells and cells[0][0] == "" and all(row[0].isdigit() for row in cells[1:]):
+        first = [row[0] for row in cells[1:]]
+        if first != cells[0][1:] and len(set(first)) == len(first):  # an index of rows
+            cells = [row[1:] for row in cells]
+            n_columns -= 1
+    if n_columns == len(cells):
+        corner, *names = cells[0]
+        if names == [row[0] for row in cells[1:]] and _are_names(names, corner):
+            return _named(names, [row[1:] for row in cells[1:]])
+        entries = _numbers(cells)
+        if entries is not None and _may_be_weights(entries):
+            return [str(k) for k in range(n_columns)], entries
+    if n_columns == len(cells) - 1:
+        names = cells[0]
+        entries = _numbers(cells[1:])
+        if entries is not None and _may_be_weights(entries) and _are_names(names, "0"):
+            ends = {name.lower() for name in names}
+            if not any(set(end) <= ends for end in ENDS):
+                return names, entries
+    return None
+
+
+def _named(names: list[str], cells: list[list[str]]) -> tuple[list[str], np.ndarray] | None:
+    entries = _numbers([[text or "nan" for text in row] for row in cells])
+    if len(names) < 2 or entries is None:
+        return None
+    return names, entries
+
+
+def _numbers(cells: list[list[str]]) -> np.ndarray | None:
+    if not all(NUMBER.fullmatch(text) for row in cells for text in row):
+        return None
+    return np.array(cells, dtype=float)
+
+
+def _are_names(names: list[str], corner: str) -> bool:
+    """True unless they are numbers as a matrix has them: its first row and its first column."""
+    if len(set(names)) < len(names):
+        return False
+    if not all(map(NUMBER.fullmatch, names)) or corner.lower() in ("", "nan"):
+        return True
+    if not all(map(str.isdigit, names)):
+        return False
+    numbers = [int(name) for name in names]
+    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+def _may_be_weights(entries: np.ndarray) -> bool:
+    """True if a square of numbers without names is no list of few edges with numbers."""
+    n = len(entries)
+    diagonal = np.diagonal(entries)
+    is_constant = bool((diagonal == diagonal[0]).all())
+    is_symmetric = bool(np.array_equal(entries, entries.T, equal_nan=True))
+    if n == 3:
+        return is_constant and is_symmetric
+    return n >= MANY or (n > 3 and (is_constant or is_symmetric))

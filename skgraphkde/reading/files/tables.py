@@ -242,7 +242,7 @@ def _part_of(path: AnyPath, given: Mapping[str, str], options: Mapping[str, str]
 
 
 def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
-    """The cells of a file, without the space around them; an index without a name is left out.
+    """The cells of a file, by the names in its first row.
 
     Parameters
     ----------
@@ -250,6 +250,11 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
     options : mapping
         As for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
     """
+    return cells_of(path, read_rows(path, options))
+
+
+def read_rows(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> list[tuple[str, ...]]:
+    """The rows of a file, that of the names first; the parameters are those of `read_cells`."""
     text = ABOVE.sub("", decode_text(path, read_content(path), options.get("encoding")), count=1)
     said = re.match(r"sep=(.)\r?\n", text)  # by Excel
     text = text[said.end() :] if said else text
@@ -273,8 +278,11 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
     rows = rows[:1] + [row for row in rows[1:] if not (row and row[0].startswith("#"))]
     if not any(rows):
         raise ValueError(f"{path} is empty: leave it out")
-    if _is_bare_matrix(rows):
-        rows = [tuple(map(str, range(len(rows)))), *rows]
+    return rows
+
+
+def cells_of(path: AnyPath, rows: list[tuple[str, ...]]) -> Cells:
+    """The cells of rows, without the space around them; an index without a name is left out."""
     table: Cells = {}
     for k in range(max(map(len, rows))):
         name, *cells = [row[k].strip() if k < len(row) else "" for row in rows if row]
@@ -286,20 +294,12 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
             row = next(row for row, cell in enumerate(cells, 2) if cell)
             raise ValueError(
                 f"{path}, row {row}: column {k + 1} has no name: name it or leave it out, with "
-                f"what is above the row of names; put quotes around cells with {separator!r}"
+                "what is above the row of names; put quotes around cells that have the separator"
             )
         if name in table:
             raise ValueError(f"{path} has the column {name!r} twice")
         table[name] = cells
     return table
-
-
-def _is_bare_matrix(rows: list[tuple[str, ...]]) -> bool:
-    """True for a square of numbers without a row of names, as NumPy writes it."""
-    n = len(rows)
-    if n < 4 or any(len(row) != n for row in rows):  # three edges with numbers are none
-        return False
-    return all(NUMBER.fullmatch(cell.strip()) for row in rows for cell in row)
 
 
 def decode_text(path: AnyPath, content: bytes, encoding: str | None = None) -> str:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from numbers import Integral
 from operator import itemgetter
 from typing import Any
 
@@ -30,8 +31,8 @@ LAST_DIGITS = 8
 MOST_EXACT = 22
 # Of an hour.
 NANOSECONDS = 3.6e12
-# Of one graph; sparse matrices count rows in 32 bits.
-MOST_NODES = 2**31 - 1
+# Of one graph, which would take gigabytes.
+MOST_NODES = 10**8
 # What graphs are called, what may be predicted of them, and what networkx writes there.
 # These are read only if a schema names them.
 NO_DATA = {"name", "id", "node_default", "edge_default"}
@@ -397,12 +398,14 @@ def longest(data: Mapping[str, Any], names: Collection[str]) -> int | None:
     return max((n_values for n_values in lengths if n_values is not None), default=None)
 
 
-def check_number_of_nodes(index: int, n_nodes: int) -> None:
-    """Raise an error for a graph that is said to have more nodes than an index can count."""
-    if n_nodes > MOST_NODES:
+def number_of_nodes(index: int, given: Any) -> int:
+    """The number of nodes that a graph is said to have, if it can be one."""
+    is_integer = isinstance(given, Integral) and not isinstance(given, bool)
+    if not is_integer or not 0 <= given <= MOST_NODES:
         raise GraphError(
-            index, f": 'num_nodes' is {n_nodes}, of at most {MOST_NODES}: give the number of nodes"
+            index, f": 'num_nodes' is {given!r}: give an integer from 0 to {MOST_NODES}"
         )
+    return int(given)
 
 
 def is_missing(value: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from numbers import Integral
 from typing import Any
 
 from skgraphkde._messages import shown
@@ -13,12 +12,12 @@ from skgraphkde.core.graphs.schema import GraphSchema, conventional_names
 from skgraphkde.reading.formats.common import (
     Graph,
     as_list,
-    check_number_of_nodes,
     columns_of_graph,
     ends_of,
     length,
     longest,
     number_ends,
+    number_of_nodes,
     plain,
 )
 
@@ -77,10 +76,7 @@ def _node_ids(index: int, graph: Mapping, edges: list[tuple], data: Mapping[str,
     n_nodes = graph.get("num_nodes")
     if n_nodes is None:
         n_nodes = longest(data, data)
-    elif not isinstance(n_nodes, Integral) or isinstance(n_nodes, bool):
-        raise GraphError(index, f": 'num_nodes' is {n_nodes!r}, give an integer")
     if n_nodes is not None:
-        check_number_of_nodes(index, int(n_nodes))
-        return range(n_nodes)
+        return range(number_of_nodes(index, n_nodes))
     by_node = [values for values in data.values() if isinstance(values, Mapping)]
     return list(dict.fromkeys(chain(*by_node, *edges)))

@@ -22,11 +22,11 @@ from skgraphkde.core.graphs.schema import (
 )
 from skgraphkde.reading.formats.common import (
     Graph,
-    check_number_of_nodes,
     columns_of_graph,
     is_a,
     length,
     longest,
+    number_of_nodes,
     pair_array,
     plain,
     unknown_node,
@@ -121,10 +121,12 @@ def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
     of_part = _names_by_part(schema)
     n_nodes = None if "num_nodes" in given else longest(data, of_part["node"])
     if n_nodes is None and isinstance(graph, Mapping):
-        n_nodes = int(given.get("num_nodes") or pairs.max(initial=-1) + 1)
+        n_nodes = given.get("num_nodes")
+        if n_nodes is None:
+            n_nodes = pairs.max(initial=-1) + 1
     elif n_nodes is None:  # PyG guesses it from the largest id in an edge, and warns
-        n_nodes = int(graph.num_nodes)
-    check_number_of_nodes(index, n_nodes)
+        n_nodes = graph.num_nodes
+    n_nodes = number_of_nodes(index, n_nodes)
     _check_ends(index, pairs, (n_nodes, n_nodes))
     fits: dict[str, tuple[Any, tuple[str, ...]]] = {}
     for name, x in data.items():
@@ -206,7 +208,7 @@ def _single(value: Any) -> Any:
 
 
 def _read_types(index: int, graph: Any) -> Graph:
-    counts = {kind: int(graph[kind].num_nodes or 0) for kind in graph.node_types}
+    counts = {kind: number_of_nodes(index, graph[kind].num_nodes or 0) for kind in graph.node_types}
     edges = {}
     for relation in graph.edge_types:
         ends = _pairs(index, graph[relation].to_dict().get("edge_index"))
