@@ -100,7 +100,7 @@ class CaseRule:
         graph, source, target, node = columns.values()
         for name in (source, target):
             if edges[name].isna().any():
-                row = edges.index[edges[name].isna()][0]
+                row = edges.index[edges[name].isna()].tolist()[0]
                 raise UnreadableError(
                     f"the table of edges, row {row!r}: {name!r} is empty: fill or remove it"
                 )

@@ -366,7 +366,8 @@ def _joined_steps(
     if not {"start", "complete"} <= set(transitions):
         return events
     instance = [x for x in ("concept:instance",) if x in events]
-    keys = ordered[[*step, *instance]].fillna("").itertuples(index=False, name=None)
+    cells = ordered[[*step, *instance]].astype(object)
+    keys = cells.where(cells.notna(), "").itertuples(index=False, name=None)
     open_starts = defaultdict[tuple, list](list)
     start_of = {}
     for row, key, transition in zip(order, keys, transitions, strict=True):
@@ -377,7 +378,7 @@ def _joined_steps(
     ends = list(start_of)
     hours = pd.Series(None, index=events.index, dtype=object)
     durations = times.loc[ends].to_numpy() - times.loc[list(start_of.values())].to_numpy()
-    hours.loc[ends] = durations / np.timedelta64(1, "h")
+    hours.loc[ends] = pd.to_timedelta(durations) / pd.Timedelta(hours=1)
     warn(
         f"{what}: {len(ends)} starts of steps are read with their ends, which have the hours "
         f"between them; {len(events) - 2 * len(ends)} other events stay alone"

@@ -95,7 +95,7 @@ def times_of(what: str, name: str, values: pd.Series, first_row: int = 0) -> pd.
         If one is missing, or cannot be read.
     """
     if values.isna().any():
-        row = values.index[values.isna()][0]
+        row = values.index[values.isna()].tolist()[0]
         row = row + first_row if first_row else row
         raise UnreadableError(
             f"{what}, row {row!r}: {name!r}, its time, is empty: fill it, or leave the row out"

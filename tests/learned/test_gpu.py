@@ -69,7 +69,7 @@ def test_shared_points_and_parts_of_measures():
 
 
 def test_sparse_products_have_gradients():
-    matrix = sp.random_array((7, 5), density=0.5, format="csr", rng=0)
+    matrix = sp.csr_array(sp.random(7, 5, density=0.5, random_state=0))
     dense = torch.randn(5, 3, dtype=torch.float64, requires_grad=True)
     assert_close(gpu.sparse_product(matrix, dense), matrix @ dense.detach().numpy(), 1e-12)
     assert torch.autograd.gradcheck(lambda x: gpu.sparse_product(matrix, x), [dense])
