@@ -141,7 +141,7 @@ def report(rows: pd.DataFrame) -> str:
         table = means[column].unstack("method")[list(METHODS)].reindex(list("TORP"), level=0)
         table.index.names = ["suite", "share"]
         parts += [f"### {words}", _table(table, digits)]
-    of_find = by_case.xs("find", level="method")
+    of_find = by_case.xs("find", level="method").copy()
     cases = of_find.index.get_level_values("dataset")
     of_find["suite"] = cases.str[0]
     of_find["half"] = np.where(cases.isin(suites.CHOOSING), "chose", "confirms")

@@ -31,7 +31,8 @@ def mean_std(values: Sequence[float], digits: int = 1, out_of: int = 0) -> str:
 def markdown(table: pd.DataFrame, index: bool = True) -> str:
     """A table as Markdown, with numbers aligned to the right."""
     align = ["left", *["right"] * (table.shape[1] - (not index))]
-    return table.fillna("").to_markdown(index=index, colalign=align, disable_numparse=True)
+    texts = table.astype(object).where(table.notna(), "")
+    return texts.to_markdown(index=index, colalign=align, disable_numparse=True)
 
 
 def against_paper(
