@@ -201,6 +201,7 @@ def test_discoveries_in_a_stream_are_those_of_the_procedure():
     assert selection.n_selected_ > 9
 
 
+@pytest.mark.slow
 def test_few_discoveries_are_false_over_a_long_stream():
     """The share of false discoveries in 30 streams of 40 batches, one graph in 20 of them odd."""
     rng = np.random.default_rng(0)

@@ -164,7 +164,11 @@ def test_commands(page, here):
 
 # -- pages of doctests, and the first example of README --------------------------------------------
 
-DOCTESTS = ["docs/extending.md", "docs/lgkde.md", "docs/schema.md"]
+DOCTESTS = [
+    pytest.param("docs/extending.md", marks=pytest.mark.slow),
+    "docs/lgkde.md",
+    "docs/schema.md",
+]
 DOCTESTS += [x for x in PAGES if "recipes" in x and "index" not in x]
 
 

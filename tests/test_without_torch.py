@@ -129,6 +129,7 @@ def expected(folder):
     return [*answers, skgraphkde.load(folder / "trained.skg").score_samples(NEW)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("absent", [True, False], ids=["absent", "installed"])
 def test_the_library_and_the_shell(absent, folder, expected):
     """A fresh process gives the same answers without torch, and says where it is needed."""

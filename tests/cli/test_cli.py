@@ -288,6 +288,7 @@ def test_exit_codes_of_the_process():
     assert subprocess.run([*command, "--versions"], capture_output=True).returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux tells masks")
 def test_threads_of_blas_leave_interrupts_to_the_main_one():
     program = (

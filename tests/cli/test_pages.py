@@ -69,6 +69,7 @@ class Dropped:
         raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hears_interrupts")
 @pytest.mark.parametrize("is_dropped", [False, True])
 def test_an_interrupted_find_leaves_nothing(tmp_path, monkeypatch, is_dropped):

@@ -198,6 +198,7 @@ def test_tables_of_other_names_are_recognized_by_their_columns(given):
     np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.slow
 def test_all_commands_read_tables_of_any_kind(given):
     run(f"fit edges.csv -o plain.skg {GIVEN} {READ}")
     expected = run(f"score plain.skg edges.csv {GIVEN}").stdout

@@ -186,6 +186,7 @@ def test_a_failed_refit_changes_nothing(fitted, monkeypatch):
 # -- confirmed anomalies ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_known_anomalies_help_to_find_others(fitted):
     before = auroc(fitted)
     for graph in NORMAL[90:95]:  # one wrong verdict does little
@@ -257,6 +258,7 @@ def test_refits_equal_a_fit_where_numbers_are_read_by_convention(schema):
     assert in_two.schema_ == nothing_new.schema_ == whole.schema_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "refit", [lambda x, new: x.partial_fit(new), lambda x, new: x.learn(new, [1] * 60)]
 )

@@ -46,6 +46,7 @@ def slow(view, context, i, others, own=-1):
     )
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_scores_are_distances_to_the_nearest_anomaly(seed):
     graphs = read_graphs(random_graphs(22, seed, max_nodes=14))
