@@ -11,8 +11,9 @@ from sklearn.metrics import roc_auc_score
 from benchmarks import suites
 from benchmarks.methods import peer
 from benchmarks.peers import molecules
+from benchmarks.peers.template import HELD_OUT
 from benchmarks.render import rounded
-from skgraphkde import MMD, Density, GraphKDEDetector, Split
+from skgraphkde import MMD, Density, GraphKDEDetector
 from skgraphkde.core.graphs.batch import GraphBatch
 
 TITLE = "Graphs from elsewhere"
@@ -62,7 +63,7 @@ class JudgedAsAList(GraphKDEDetector):
 
 
 def _peer(module: str, name: str, detector: str) -> Callable[[Any], Any]:
-    make = peer(module, name, detector=detector, calibration=Split(fraction=0.3))
+    make = peer(module, name, detector=detector, calibration=HELD_OUT)
     return lambda schema: make(0)
 
 

@@ -11,6 +11,7 @@ A cell is finished if the CSV has a row for it. To measure again, delete rows, o
 """
 
 import csv
+import functools
 import importlib
 import json
 import os
@@ -136,6 +137,7 @@ def machine() -> str:
     return ", ".join(parts)
 
 
+@functools.cache  # commits that come during a run are not what it measures
 def commit() -> str:
     """The commit of the code that is measured, in seven digits; "" outside of a repository."""
     command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=7", "HEAD"]

@@ -8,10 +8,10 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from benchmarks import suites
 from benchmarks.methods import DEEP, METHODS, peer, seeded
-from benchmarks.peers.template import Template
+from benchmarks.peers.template import HELD_OUT, Template
 from benchmarks.protocol import BOTH
 from benchmarks.render import markdown, rounded
-from skgraphkde import LGKDE, Split
+from skgraphkde import LGKDE
 from skgraphkde.core.scoring.calibration import discoveries
 
 TITLE = "The referee"
@@ -54,27 +54,26 @@ copy in `DETECTORS` of `benchmarks/referee.py`, and send what `python -m benchma
 --methods NAME` has added to `benchmarks/results/referee.csv`. What you chose by labels of these
 cases, say so.
 """
-_SPLIT = Split(fraction=0.3)
 #: Names -> functions from a seed to an unfitted detector.
 DETECTORS: dict[str, Any] = {
     "defaults": METHODS["defaults"],
     "LGKDE": lambda seed: LGKDE(random_state=seed),
     FLOOR: METHODS[FLOOR],
     "statistics, neighbors": peer(
-        "vectors", "StatisticsDetector", detector="neighbors", calibration=_SPLIT
+        "vectors", "StatisticsDetector", detector="neighbors", calibration=HELD_OUT
     ),
     "WL kernel, neighbors": peer(
-        "graph_kernel", "GraphKernelDetector", detector="neighbors", calibration=_SPLIT
+        "graph_kernel", "GraphKernelDetector", detector="neighbors", calibration=HELD_OUT
     ),
     "WL kernel, one-class SVM": peer(
-        "graph_kernel", "GraphKernelDetector", detector="svm", calibration=_SPLIT
+        "graph_kernel", "GraphKernelDetector", detector="svm", calibration=HELD_OUT
     ),
     "template": lambda seed: Template(random_state=seed),
 }
 
 
 def _with_held_out(name: str) -> Any:
-    return lambda seed: METHODS[name](seed).set_params(calibration=_SPLIT)
+    return lambda seed: METHODS[name](seed).set_params(calibration=HELD_OUT)
 
 
 ROWS = DETECTORS | {name: _with_held_out(name) for name in DEEP}

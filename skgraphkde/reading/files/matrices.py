@@ -216,53 +216,52 @@ def matrix_in(rows: list[tuple[str, ...]]) -> tuple[list[str], np.ndarray] | Non
     ['0', '1', '2']
     >>> matrix_in([("1", "2", "0.5"), ("2", "3", "0.5"), ("3", "4", "0.5")])  # edges
     """
-    cells = [[cell.strip() for cell in row] for row in rows]
-    cells = [row for row in cells if any(row)]
-    while cells and not any(row[-1] for row in cells if row) and len(cells[0]) > 1:
+    filled = [row for row in rows if any(map(str.strip, row))]
+    if not filled or len(filled) > len(filled[0]) + 1:  # most tables, which are long
+        return None
+    cells = [[cell.strip() for cell in row] for row in filled]
+    while not any(row[-1] for row in cells) and len(cells[0]) > 1:
         cells = [row[:-1] for row in cells]  # of a separator at the end of each row
-    n_columns = len(cells[0]) if cells else 0
+    n_columns = len(cells[0])
     if any(len(row) != n_columns for row in cells):
         return None
-    if cells and cells[0][0] == "" and all(row[0].isdigit() for row in cells[1:]):
+    if cells[0][0] == "" and all(row[0].isdigit() for row in cells[1:]):
         first = [row[0] for row in cells[1:]]
         if first != cells[0][1:] and len(set(first)) == len(first):  # an index of rows
             cells = [row[1:] for row in cells]
             n_columns -= 1
     if n_columns == len(cells):
         corner, *names = cells[0]
-        if names == [row[0] for row in cells[1:]] and _are_names(names, corner):
-            return _named(names, [row[1:] for row in cells[1:]])
+        are_named = corner.lower() in ("", "nan") or _are_names(names)
+        if are_named and names == [row[0] for row in cells[1:]] and len(set(names)) == len(names):
+            entries = _numbers([[text or "nan" for text in row[1:]] for row in cells[1:]])
+            if entries is not None and len(names) > 1:
+                return names, entries
         entries = _numbers(cells)
         if entries is not None and _may_be_weights(entries):
             return [str(k) for k in range(n_columns)], entries
     if n_columns == len(cells) - 1:
         names = cells[0]
         entries = _numbers(cells[1:])
-        if entries is not None and _may_be_weights(entries) and _are_names(names, "0"):
+        if entries is not None and _may_be_weights(entries) and _are_names(names):
             ends = {name.lower() for name in names}
             if not any(set(end) <= ends for end in ENDS):
                 return names, entries
     return None
 
 
-def _named(names: list[str], cells: list[list[str]]) -> tuple[list[str], np.ndarray] | None:
-    entries = _numbers([[text or "nan" for text in row] for row in cells])
-    if len(names) < 2 or entries is None:
-        return None
-    return names, entries
-
-
 def _numbers(cells: list[list[str]]) -> np.ndarray | None:
+    """The numbers of cells; None if some are none."""
     if not all(NUMBER.fullmatch(text) for row in cells for text in row):
         return None
     return np.array(cells, dtype=float)
 
 
-def _are_names(names: list[str], corner: str) -> bool:
-    """True unless they are numbers as a matrix has them: its first row and its first column."""
+def _are_names(names: list[str]) -> bool:
+    """True for different texts, and for numbers that count: others are entries of a matrix."""
     if len(set(names)) < len(names):
         return False
-    if not all(map(NUMBER.fullmatch, names)) or corner.lower() in ("", "nan"):
+    if not all(map(NUMBER.fullmatch, names)):
         return True
     if not all(map(str.isdigit, names)):
         return False
