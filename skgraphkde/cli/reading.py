@@ -216,37 +216,65 @@ class GraphFiles:
 
     def _sources(self) -> list[Source]:
         """The files, each once, with what the options say of them."""
-        if self.rule is not None and "graphs" in self.tables:
-            raise click.UsageError("--cases makes graphs, and --graphs describes them: give one")
-        if self.rule is not None and self.spans:
-            raise click.UsageError("--spans has a graph for each trace: leave --cases out")
-        if self.rule is not None and self._is_table and not self.tables:
-            path = Path(self.paths[0])
-            if has_matrix(path, self.options):
-                return [SplitFile(path, self.rule)]
-        if self._is_table and (self.tables or self.rule is not None):
-            if self.rule is None and "graph" not in self.tables:
-                raise click.UsageError(
-                    "a table of edges needs --graph-column, the column of its graphs; or --cases, "
-                    "which makes graphs of one table: components, egos or windows"
-                )
-            if not os.path.exists(self.paths[0]):
-                raise click.UsageError(f"{self.paths[0]} does not exist: give a table of edges")
-            tables = TableFiles(Path(self.paths[0]), **self.tables, rule=self.rule)
-            return [tables if self.rule is None else replace(tables, graph="case")]
+        if self.rule is not None:
+            return self._cases(self.rule)
+        if self._is_table and self.tables:
+            return [self._table()]
         if self._are_tables and "graph" in self.tables:
-            of_both = [name for name in ("nodes", "graphs") if name in self.tables]
-            if of_both:
+            return self._several_tables()
+        found = self._found()
+        if self.spans:
+            return [SpanFiles(tuple(found))]
+        self._check_options(found)
+        return found
+
+    def _cases(self, rule: CaseRule) -> list[Source]:
+        """The one table of edges, or the files of single graphs, that are split."""
+        if "graphs" in self.tables:
+            raise click.UsageError("--cases makes graphs, and --graphs describes them: give one")
+        if self.spans:
+            raise click.UsageError("--spans has a graph for each trace: leave --cases out")
+        if self._is_table:
+            path = Path(self.paths[0])
+            if not self.tables and has_matrix(path, self.options):
+                return [SplitFile(path, rule)]
+            return [replace(self._table(), rule=rule, graph="case")]
+        found = self._found()
+        if any(isinstance(x, TableFiles) for x in found):
+            raise click.UsageError(
+                "--cases makes graphs of one table of edges, or of one graph: give its file"
+            )
+        return [SplitFile(x, rule) for x in found if isinstance(x, AnyPath)]
+
+    def _table(self) -> TableFiles:
+        """The one table of edges, and those that describe it."""
+        if self.rule is None and "graph" not in self.tables:
+            raise click.UsageError(
+                "a table of edges needs --graph-column, the column of its graphs; or --cases, "
+                "which makes graphs of one table: components, egos or windows"
+            )
+        if not os.path.exists(self.paths[0]):
+            raise click.UsageError(f"{self.paths[0]} does not exist: give a table of edges")
+        return TableFiles(Path(self.paths[0]), **self.tables)
+
+    def _several_tables(self) -> list[Source]:
+        """Tables of edges, whose graphs have names that begin with those of their files."""
+        for name in ("nodes", "graphs"):
+            if name in self.tables:
                 raise click.UsageError(
-                    f"--{of_both[0]} is of one table of edges, and {len(self.paths)} are given: "
+                    f"--{name} is of one table of edges, and {len(self.paths)} are given: "
                     "put each table of edges and what describes it into a folder of its own, as "
                     "edges.csv, nodes.csv and graphs.csv"
                 )
-            self.path_of = {f"{name_of(Path(path))}#": k for k, path in enumerate(self.paths)}
-            return [
-                TableFiles(Path(path), **self.tables, prefix=f"{name_of(Path(path))}#")
-                for path in self.paths
-            ]
+        prefixes = [f"{name_of(Path(path))}#" for path in self.paths]
+        self.path_of = {prefix: k for k, prefix in enumerate(prefixes)}
+        return [
+            TableFiles(Path(path), **self.tables, prefix=prefix)
+            for path, prefix in zip(self.paths, prefixes, strict=True)
+        ]
+
+    def _found(self) -> list[Source]:
+        """The files that are there, without a table that describes their graphs."""
         of_tables = {} if self._describes_files else self.tables
         found = dict[str, Source]()
         for k, paths in enumerate([[x] for x in self.paths] if self.are_piles else [self.paths]):
@@ -267,15 +295,11 @@ class GraphFiles:
                 f"({', '.join(SUFFIXES)}), with the columns source and target: name these by "
                 "--source-column and --target-column, or leave the options out"
             )
-        if self.rule is not None:
-            if have_tables:
-                raise click.UsageError(
-                    "--cases makes graphs of one table of edges, or of one graph: give its file"
-                )
-            return [SplitFile(x, self.rule) for x in found.values() if isinstance(x, AnyPath)]
-        if self.spans:
-            return [SpanFiles(tuple(found.values()))]
-        suffixes = {suffix_of(x) for source in found.values() for x in files_of(source)}
+        return list(found.values())
+
+    def _check_options(self, sources: Sequence[Source]) -> None:
+        """Refuse options of tables and logs where no file has them."""
+        suffixes = {suffix_of(x) for source in sources for x in files_of(source)}
         readers = WITH_OPTIONS | ({".smi"} if "smiles_column" in self.options else set())
         if self.options and suffixes.isdisjoint(readers):
             named = [f"--{name.replace('_', '-')}" for name in self.options]
@@ -283,7 +307,6 @@ class GraphFiles:
                 f"no table ({', '.join(sorted(WITH_OPTIONS))}) is there for {', '.join(named)}: "
                 "leave that out, or give one"
             )
-        return list(found.values())
 
     @property
     def _is_table(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import logging
-import re
 from dataclasses import replace
 from functools import cached_property
 from numbers import Integral, Real
@@ -15,14 +14,13 @@ from sklearn.base import OutlierMixin, clone
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde._messages import encodable, listed
+from skgraphkde._messages import listed
 from skgraphkde._utils import stage, threads_for, warn
 from skgraphkde.core.graphs.arrays import freeze
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import KnownGraphs
 from skgraphkde.core.graphs.names import with_name_keys
-from skgraphkde.core.graphs.problems import GraphError, Ignored, IgnoredWarning
-from skgraphkde.core.graphs.problems import called as name_in_errors
+from skgraphkde.core.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.core.graphs.schema import (
     KINDS,
     PARTS,
@@ -908,14 +906,6 @@ class BaseGraphDetector(OutlierMixin, Specification):
         """
         check_is_fitted(self)
         save(self, path)
-
-
-def text_of_one(error: Exception, called: Any) -> str:
-    """The text of an error about a graph that was read alone, with its name or position."""
-    if isinstance(error, GraphError) and error.graph == 0:
-        return encodable(str(GraphError(called, error.text)))
-    name = name_in_errors(called)
-    return encodable(re.sub(r"\bgraph 0\b", lambda _: name, str(error), count=1))
 
 
 def check_target(X: Any, y: Any) -> None:

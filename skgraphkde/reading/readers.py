@@ -27,6 +27,7 @@ import scipy.sparse as sp
 from skgraphkde._messages import shown
 from skgraphkde._utils import progress
 from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.core.graphs.problems import WrongTypeError
 from skgraphkde.core.graphs.schema import FittedSchema, GraphSchema, validated
 from skgraphkde.reading.assembly import assemble
 from skgraphkde.reading.formats.common import Graph, is_a
@@ -167,25 +168,27 @@ def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
     if (isinstance(graph, tuple) and len(graph) == 2) or getattr(graph, "ndim", 0) == 2:
         return read_pair(index, graph, schema)
     if graph is None:
-        raise TypeError(
-            f"graph {index} is None, which RDKit returns for a molecule that it cannot read: "
-            "leave it out"
+        raise WrongTypeError(
+            index, " is None, which RDKit returns for a molecule that it cannot read: leave it out"
         )
     if isinstance(graph, list) and graph and all(map(_is_pair_of_ids, graph)):
-        raise TypeError(
-            f"graph {index} is a list of pairs, such as {shown(repr(graph[0]))}: if these are its "
-            'edges, give {"edges": pairs}; if they are the rows of a matrix, np.array(rows)'
+        raise WrongTypeError(
+            index,
+            f" is a list of pairs, such as {shown(repr(graph[0]))}: if these are its edges, give "
+            '{"edges": pairs}; if they are the rows of a matrix, np.array(rows)',
         )
     if isinstance(graph, str):
-        raise TypeError(
-            f"graph {index} is the text {shown(graph)!r}; if this is SMILES, give "
-            "[rdkit.Chem.MolFromSmiles(text) for text in graphs] with schema='molecule'"
+        raise WrongTypeError(
+            index,
+            f" is the text {shown(graph)!r}; if this is SMILES, give "
+            "[rdkit.Chem.MolFromSmiles(text) for text in graphs] with schema='molecule'",
         )
-    raise TypeError(
-        f"graph {index} has the type {type(graph).__name__}; give a graph from networkx, DGL, "
-        "PyTorch Geometric, igraph or GraKeL, a molecule of RDKit, an adjacency matrix A as an "
-        "array, np.array(rows) of a list of rows, a tuple (A, X), a dict with 'edges' or "
-        "'edge_index', or a GraphBatch"
+    raise WrongTypeError(
+        index,
+        f" has the type {type(graph).__name__}; give a graph from networkx, DGL, PyTorch "
+        "Geometric, igraph or GraKeL, a molecule of RDKit, an adjacency matrix A as an array, "
+        "np.array(rows) of a list of rows, a tuple (A, X), a dict with 'edges' or 'edge_index', "
+        "or a GraphBatch",
     )
 
 

@@ -36,7 +36,7 @@ class Leaving(BaseGraphDetector):
 
 
 PATHS = [nx.path_graph(n) for n in range(10, 30)]
-NOT_FINITE = "score of graph 2 is not a finite number"
+NOT_FINITE = "graph 2: its score is not a finite number"
 LONGER = [nx.path_graph(n) for n in range(30, 40)]
 
 

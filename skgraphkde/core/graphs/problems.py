@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from skgraphkde._words import WHY_IGNORED
 
-__all__ = ["GraphError", "Ignored", "IgnoredWarning", "MissingError", "UnseenCategoryWarning"]
+__all__ = [
+    "GraphError",
+    "Ignored",
+    "IgnoredWarning",
+    "MissingError",
+    "UnseenCategoryWarning",
+    "WrongTypeError",
+]
 
 
 def called(graph: int | str) -> str:
@@ -43,6 +50,10 @@ class GraphError(ValueError):
 
     def __str__(self) -> str:
         return f"{'no graph' if self.graph is None else called(self.graph)}{self.text}"
+
+
+class WrongTypeError(GraphError, TypeError):
+    """Something in a list of graphs that is none."""
 
 
 class MissingError(GraphError):

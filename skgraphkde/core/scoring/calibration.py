@@ -14,6 +14,7 @@ from scipy.stats import false_discovery_control
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import has_excess_duplicates, kinds_but_for_rounding
+from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.specification import Interval, Specification, StrOptions
 
 
@@ -252,15 +253,16 @@ def finite(values: Any, what: str = "score") -> np.ndarray:
 
     Raises
     ------
-    ValueError
-        If a value is not finite; the message names the graph.
+    GraphError
+        If a value is not finite.
     """
     values = np.asarray(values, dtype=float)
     if not np.isfinite(values).all():
-        graph = np.argwhere(~np.isfinite(values))[0, 0]
-        raise ValueError(
-            f"the {what} of graph {graph} is not a finite number: look for extreme node attributes "
-            "or edge weights in this graph and in the training graphs"
+        graph = int(np.argwhere(~np.isfinite(values))[0, 0])
+        raise GraphError(
+            graph,
+            f": its {what} is not a finite number: look for extreme node attributes or edge "
+            "weights in this graph and in the training graphs",
         )
     return values
 
