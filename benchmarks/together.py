@@ -55,6 +55,7 @@ def measure(
     normal, odd = np.flatnonzero(y == 1), np.flatnonzero(y == -1)
     odd = np.random.RandomState(fold).permutation(odd)
     model = estimator.model_
+    weights = model.view_weights[:, np.newaxis]
     judged = model.as_log_p_values(model.view_scores(test))
     known = model.leave_one_out_log_p_values()
     if calibration == "split":
@@ -71,7 +72,7 @@ def measure(
             name = f"{kind}_{share}"
             of_known, scores = known.sum(axis=0), of_list.sum(axis=0)
             if kind == "together":
-                of_known, scores = scores_together(known, of_list, model.view_weights)
+                of_known, scores = scores_together(known, of_list, weights, weights)
             p_values = conformal_p_values(scores, of_known)
             for alpha in ALPHAS:
                 found = discoveries(p_values, alpha)

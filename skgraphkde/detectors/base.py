@@ -20,7 +20,7 @@ from skgraphkde.core.graphs.arrays import freeze
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import KnownGraphs
 from skgraphkde.core.graphs.names import with_name_keys
-from skgraphkde.core.graphs.problems import Ignored, IgnoredWarning
+from skgraphkde.core.graphs.problems import Ignored, IgnoredWarning, positions_in
 from skgraphkde.core.graphs.schema import (
     KINDS,
     PARTS,
@@ -399,16 +399,19 @@ class BaseGraphDetector(OutlierMixin, Specification):
         if isinstance(calibration, Split):
             held_out, training = calibration.split(len(counted.distinct), share, rng)
             self.fitted_graphs_ = counted.distinct[training]
-            self._fit_judged(batch[self.fitted_graphs_], judged, rng)
+            with positions_in(self.fitted_graphs_):
+                self._fit_judged(batch[self.fitted_graphs_], judged, rng)
             # All copies: a held-out graph with many copies is as frequent among new graphs.
             index = counted.normal[np.isin(counted.inverse, held_out)]
-            self._check_batch(batch[index])
-            scores = self._checked_scores(batch[index])
+            with positions_in(index):
+                self._check_batch(batch[index])
+                scores = finite(self._checked_scores(batch[index]))
         else:
-            scores = self._own_scores(batch, counted.distinct, judged, rng)
             index = self.fitted_graphs_ = counted.distinct
+            with positions_in(index):
+                scores = finite(self._own_scores(batch, index, judged, rng))
         self.calibration_ = FittedCalibration(
-            finite(scores), index, share, is_comparable=calibration is not None
+            scores, index, share, is_comparable=calibration is not None
         )
         if not isinstance(calibration, Split):
             self.calibration_index_ = np.full(len(batch), -1)
@@ -439,7 +442,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         scores = self.calibration_scores_[self.calibration_index_]
         anomalies = np.flatnonzero(self.calibration_index_ < 0)
         if len(anomalies):
-            found = finite(self._checked_scores(batch[anomalies]))
+            with positions_in(anomalies):
+                found = finite(self._checked_scores(batch[anomalies]))
             scores[anomalies] = np.minimum(found, self.calibration_scores_.min())
         return scores
 
@@ -609,8 +613,11 @@ class BaseGraphDetector(OutlierMixin, Specification):
         """
         self.fit(X, y)
         if isinstance(self._calibration, Split):
-            return self.predict(X)
-        return np.where(self.training_scores_ < self.offset_, -1, 1)
+            # Not by predict, which warns of training graphs.
+            scores = finite(in_parallel(self._checked_scores, self.training_graphs_, self.n_jobs))
+        else:
+            scores = self.training_scores_
+        return np.where(scores < self.offset_, -1, 1)
 
     def p_values(self, X: Any, *, adapt: bool = False) -> np.ndarray:
         """Conformal p-value of each graph, small for anomalies.

@@ -550,15 +550,18 @@ class GraphKDEDetector(
 
     def _scores_together(self, batch: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
         model = self.model_
+        weights = of_calibration = model.view_weights[:, np.newaxis]
         judged = model.as_log_p_values(model.view_scores(batch))
         if isinstance(self._calibration, Split):
             held_out = self.training_graphs_[self.calibration_graphs_]
             calibration = model.as_log_p_values(model.view_scores(held_out))
         else:
             calibration = model.leave_one_out_log_p_values()
+            if model.learned_weights is not None:
+                of_calibration = model.learned_weights.training
         if len(model.views) == 1:
             return calibration[0], judged[0]
-        return scores_together(calibration, judged, model.view_weights)
+        return scores_together(calibration, judged, of_calibration, weights)
 
     def kneighbors(
         self,

@@ -14,7 +14,10 @@ USUAL_SURPRISE = 1.0
 
 
 def scores_together(
-    calibration: np.ndarray, judged: np.ndarray, weights: np.ndarray
+    calibration: np.ndarray,
+    judged: np.ndarray,
+    weights_of_calibration: np.ndarray,
+    weights: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores in which a view counts more if the judged graphs are odd in it.
 
@@ -36,8 +39,10 @@ def scores_together(
         Log p-values of normal graphs, times the weights of the views.
     judged : ndarray of shape (n_views, n_judged)
         Those of the judged graphs.
-    weights : ndarray of shape (n_views,)
-        The weights.
+    weights_of_calibration : ndarray of shape (n_views, n_calibration) or (n_views, 1)
+        The weights in `calibration`. Of those learned from verdicts, each graph has its own.
+    weights : ndarray of shape (n_views, 1)
+        The weights in `judged`.
 
     Returns
     -------
@@ -47,7 +52,8 @@ def scores_together(
     n_calibration = calibration.shape[1]
     n_judged = judged.shape[1]
     log_p_values = np.hstack([calibration, judged])
-    surprises = np.minimum(-log_p_values / weights[:, np.newaxis], MOST_SURPRISE)
+    unweighted = np.hstack([calibration / weights_of_calibration, judged / weights])
+    surprises = np.minimum(-unweighted, MOST_SURPRISE)
     n_others = n_calibration + n_judged - 1
     of_others = surprises.sum(axis=1, keepdims=True) - surprises
     excess = (of_others - USUAL_SURPRISE * n_others) / n_judged

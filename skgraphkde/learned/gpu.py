@@ -69,7 +69,7 @@ class FittedTorchMMD(FittedMMD):
         """Mean kernels between measures, see :meth:`FittedMMD.cross`."""
         if self.frequencies is not None:
             return super().cross(P, Q)
-        device = self.device if torch.cuda.is_available() else "cpu"
+        device = device_or_cpu(self.device)
         rows = replace(P, points=torch.tensor(P.points, device=device))
         columns = None if Q is P else replace(Q, points=torch.tensor(Q.points, device=device))
         return kernel_means(rows, columns, self.gammas).numpy(force=True)
@@ -102,6 +102,20 @@ def find_device(device: str) -> torch.device:
     if found.type not in WIDTHS:
         raise ValueError(f"device={device!r} cannot be used: use 'cpu', 'cuda' or 'auto'")
     return found
+
+
+def device_or_cpu(device: str) -> torch.device:
+    """The torch device of a fit, or the CPU on a machine that has it not.
+
+    Parameters
+    ----------
+    device : str
+        As for :func:`find_device`.
+    """
+    try:
+        return find_device(device)
+    except ValueError:
+        return torch.device("cpu")
 
 
 def embed(distance: FittedMMD, P: DiscreteMeasures) -> DiscreteMeasures:

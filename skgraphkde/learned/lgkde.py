@@ -383,8 +383,8 @@ class LGKDE(GraphKDEDetector):
 
     def _trainer(self, rng: np.random.RandomState) -> Callable[[Embedding, GraphBatch], None]:
         def train_model(embedding: Embedding, graphs: GraphBatch) -> None:
-            if embedding.features is not None:
-                self._check_numbers(embedding.features, graphs.schema)
+            assert embedding.features is not None  # only twins carry theirs
+            self._check_numbers(embedding.features, graphs.schema)
             self.history_ = train(self, self._twins, embedding, graphs, rng)
 
         return train_model

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from skgraphkde.core.points.propagation import Encoder, FittedEncoder, MessageFlow
-from skgraphkde.learned.gpu import find_device
+from skgraphkde.learned.gpu import device_or_cpu, find_device
 
 # A forked child inherits torch's number of threads, and waits forever for those of its parent.
 if hasattr(os, "register_at_fork"):
@@ -167,6 +167,4 @@ class EncoderModule(nn.Module, FittedEncoder):
         built = specification._built(state["in_dim"], state["n_relations"], 0)
         vars(self).update(vars(built))
         self.load_state_dict({name: torch.as_tensor(x) for name, x in weights.items()})
-        # A machine without the GPU of the fit takes its CPU.
-        device = find_device(specification.device if torch.cuda.is_available() else "cpu")
-        self.to(device, torch.float64).eval()
+        self.to(device_or_cpu(specification.device), torch.float64).eval()

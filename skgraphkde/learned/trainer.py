@@ -31,7 +31,7 @@ from skgraphkde.core.views.mixture import LOG_RATIO_SCALE, PRIOR
 from skgraphkde.learned import gpu
 from skgraphkde.learned.modules import EncoderModule
 
-GRADIENT_NORM = 1.0  # largest norm of the gradients of the encoder, which are clipped
+GRADIENT_NORM = 1.0  # largest norm of the gradients of a step, which are clipped
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
 HELD_OUT = 0.1  # share of the graphs that are held out for early stopping
 PATIENCE = 10  # epochs without a better held-out loss after which training stops
@@ -95,7 +95,8 @@ def train(
 class Trainer:
     """Minimizes the contrast between graphs and their perturbed twins (Algorithm 3).
 
-    Points, distances and densities are tensors in single precision, on the device of the encoder.
+    Points, distances and densities are tensors on the device of the encoder: in single precision
+    if it is trained, else in double.
 
     Parameters
     ----------
@@ -211,9 +212,10 @@ class Trainer:
         held_out = self._held_out_loss() if len(self.held_out) else math.nan
         is_finite = math.isfinite(loss) or not epoch
         if not is_finite or (len(self.held_out) and not math.isfinite(held_out)):
+            rate = "learning_rate" if self.learns_encoder else "weights_learning_rate"
             raise ValueError(
                 f"the loss is not finite in epoch {epoch} (training {loss}, held out "
-                f"{held_out}): lower learning_rate, or look for extreme node attributes"
+                f"{held_out}): lower {rate}, or look for extreme node attributes"
             )
         weights = torch.cat([torch.softmax(logits.double(), 0) for logits in self.logits]).tolist()
         copies = self.n_copies / self.n_twins if self.n_twins else math.nan

@@ -106,6 +106,24 @@ def test_wrong_scores_are_refused(scores, of_fit, of_predict):
         detector.predict(PATHS)
 
 
+def test_an_error_names_the_position_in_the_list_of_the_user():
+    def score_batch(graphs):
+        return np.where(graphs.n_nodes_per_graph == PATHS[held_out].order(), np.nan, 1.0)
+
+    detector = EdgeCount(calibration=Split(0.5), random_state=0)
+    held_out = detector.fit(PATHS).calibration_graphs_[3]
+    assert held_out > 3
+    detector._score_batch = score_batch
+    with pytest.raises(ValueError, match=f"^graph {held_out}: its score is not a finite number"):
+        detector.fit(PATHS)
+
+
+@pytest.mark.filterwarnings("error")
+def test_fit_predict_gives_no_advice_to_call_fit_predict():
+    for calibration in ("loo", Split(0.5)):
+        assert len(EdgeCount(calibration=calibration, random_state=0).fit_predict(PATHS)) == 20
+
+
 # -- calibration -----------------------------------------------------------------------------------
 
 

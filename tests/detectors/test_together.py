@@ -16,8 +16,8 @@ from skgraphkde.detectors.together import least_number_odd, scores_together
 
 def log_p_values(n_views, n_calibration, n_judged, seed):
     rng = np.random.default_rng(seed)
-    weights = rng.uniform(0.5, 1.5, n_views)
-    found = -rng.exponential(1.5, (n_views, n_calibration + n_judged)) * weights[:, np.newaxis]
+    weights = rng.uniform(0.5, 1.5, (n_views, 1))
+    found = -rng.exponential(1.5, (n_views, n_calibration + n_judged)) * weights
     return weights, found[:, :n_calibration], found[:, n_calibration:]
 
 
@@ -30,11 +30,11 @@ def test_scores_are_those_of_loops(n_views, n_calibration, n_judged, seed):
     for i in range(n):
         factors = []
         for v in range(n_views):
-            others = [min(-together[v, j] / weights[v], 10) for j in range(n) if j != i]
+            others = [min(-together[v, j] / weights[v, 0], 10) for j in range(n) if j != i]
             factors.append(1 + max((sum(others) - len(others)) / n_judged, 0))
         mean = sum(factors) / n_views
         expected.append(sum(f / mean * together[v, i] for v, f in enumerate(factors)))
-    found = scores_together(calibration, judged, weights)
+    found = scores_together(calibration, judged, weights, weights)
     assert np.concatenate(found) == pytest.approx(np.array(expected))
 
 
@@ -44,9 +44,37 @@ def test_graphs_of_both_kinds_are_scored_by_one_rule(seed):
     weights, calibration, judged = log_p_values(3, 8, 5, seed)
     together = np.hstack([calibration, judged])
     order = np.random.default_rng(seed).permutation(13)
-    before = np.concatenate(scores_together(calibration, judged, weights))
-    after = scores_together(together[:, order[:8]], together[:, order[8:]], weights)
+    before = np.concatenate(scores_together(calibration, judged, weights, weights))
+    after = scores_together(together[:, order[:8]], together[:, order[8:]], weights, weights)
     assert np.concatenate(after) == pytest.approx(before[order])
+
+
+def test_surprises_are_those_of_the_weights_of_each_graph():
+    """Weights that were learned from verdicts differ from one calibration graph to the next."""
+    weights, calibration, judged = log_p_values(2, 4, 3, 0)
+    of_each = weights * np.random.default_rng(1).uniform(0.5, 2, (2, 4))
+    known, scores = scores_together(calibration / weights * of_each, judged, of_each, weights)
+    plain, expected = scores_together(calibration, judged, weights, weights)
+    assert scores == pytest.approx(expected)  # no surprise has changed
+    assert known != pytest.approx(plain)
+
+
+def test_a_list_is_judged_after_verdicts_by_the_weights_of_each_graph(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        "skgraphkde.detectors.estimator.scores_together",
+        lambda *args: seen.append(args) or scores_together(*args),
+    )
+    detector = GraphKDEDetector(random_state=0).fit(networks(30, 0))
+    detector.learn(networks(3, 5, rewired=0.9), [-1] * 3)
+    detector.p_values(networks(10, 1), adapt=True)
+    calibration, _, of_calibration, weights = seen[0]
+    learned = detector.model_.learned_weights
+    assert of_calibration.tolist() == learned.training.tolist()
+    assert weights[:, 0].tolist() == learned.views.tolist()
+    p_values = calibration / of_calibration  # log p-values of ranks among 30
+    of_views = np.array([x.leave_one_out() for x in detector.model_.log_p_values])
+    assert p_values == pytest.approx(of_views)
 
 
 @given(st.integers(1, 7), st.integers(0, 10_000))
@@ -91,7 +119,8 @@ def test_a_list_is_judged_by_the_views_in_which_it_is_odd(calibration):
     else:
         held_out = detector.training_graphs_[detector.calibration_graphs_]
         of_known = model.as_log_p_values(model.view_scores(held_out))
-    known, scores = scores_together(of_known, of_list, model.view_weights)
+    weights = model.view_weights[:, np.newaxis]
+    known, scores = scores_together(of_known, of_list, weights, weights)
     assert p_values.tolist() == conformal_p_values(scores, known).tolist()
     assert len(known) == len(detector.calibration_scores_)
     selected = detector.select(graphs, 0.2, adapt=True)

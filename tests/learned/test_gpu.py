@@ -84,6 +84,11 @@ def test_a_detector_whose_distances_are_computed_by_torch():
     np.testing.assert_allclose(*scores, rtol=1e-9)
 
 
+def test_a_machine_without_the_gpu_of_the_fit_takes_its_cpu():
+    assert gpu.device_or_cpu("cuda:99") == torch.device("cpu")
+    assert gpu.device_or_cpu("auto") == gpu.find_device("auto")
+
+
 def test_without_a_gradient_there_is_none_in_the_points():
     points = torch.rand(6, 2, requires_grad=True)
     measures = DiscreteMeasures.from_clouds(points, np.array([0, 3, 6]))

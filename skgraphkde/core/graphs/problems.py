@@ -6,7 +6,11 @@ schema carries one :class:`Ignored` for each thing that the graphs have and that
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+import numpy as np
 
 from skgraphkde._words import WHY_IGNORED
 
@@ -50,6 +54,23 @@ class GraphError(ValueError):
 
     def __str__(self) -> str:
         return f"{'no graph' if self.graph is None else called(self.graph)}{self.text}"
+
+
+@contextmanager
+def positions_in(index: np.ndarray) -> Iterator[None]:
+    """Context of a part of a list: an error about a graph names its position in the whole list.
+
+    Parameters
+    ----------
+    index : ndarray of int
+        Positions of the graphs of the part.
+    """
+    try:
+        yield
+    except GraphError as error:
+        if isinstance(error.graph, int):
+            raise type(error)(int(index[error.graph]), error.text) from error
+        raise
 
 
 class WrongTypeError(GraphError, TypeError):

@@ -14,7 +14,7 @@ from skgraphkde.core.distances.measures import DiscreteMeasures
 from skgraphkde.core.graphs.arrays import freeze
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import isomorphism_classes, sample_by_content
-from skgraphkde.core.graphs.problems import called
+from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.graphs.schema import PARTS
 from skgraphkde.core.points.features import NodeFeatures
 from skgraphkde.core.points.propagation import Encoder
@@ -552,7 +552,12 @@ def _learned(
         view_weights(training[:n_others]), nearness_weights(len(nearness), n_anomalies)
     )
     judged = np.zeros(scores.shape[1], dtype=bool) if judged is None else judged
-    return learn_weights(prior, -training.T, finite(surprises), judged)
+    if not np.isfinite(surprises).all():
+        raise ValueError(
+            "the score of a confirmed anomaly is not a finite number: look for extreme node "
+            "attributes or edge weights in confirmed anomalies"
+        )
+    return learn_weights(prior, -training.T, surprises, judged)
 
 
 def _view_scores(
@@ -605,7 +610,7 @@ def references_of(own: np.ndarray, reference_index: np.ndarray) -> np.ndarray:
 
 
 def _check_range(graphs: GraphBatch, features: NodeFeatures, limit: float) -> None:
-    """Raise a ValueError if a standardized number of a node or an edge exceeds the limit."""
+    """Raise a GraphError if a standardized number of a node or an edge exceeds the limit."""
     for kind, values in (("attribute", graphs.attributes), ("edge", graphs.edge_attributes)):
         block = features.block(kind)
         if block is None or values is None or not block.columns:
@@ -623,9 +628,10 @@ def _check_range(graphs: GraphBatch, features: NodeFeatures, limit: float) -> No
             ends = graphs.source_of_arc[row], graphs.adjacency.indices[row]
             where = "edge ({}, {}): edge".format(*(end - graphs.node_ptr[graph] for end in ends))
         is_exact = limit == FittedDistance.largest_coordinate
-        raise ValueError(
-            f"{called(graphs.name(int(graph)))}, {where} attribute {block.columns[column]!r} is "
+        raise GraphError(
+            graphs.name(int(graph)),
+            f", {where} attribute {block.columns[column]!r} is "
             f"{np.asarray(values)[row, column]:g}, more than {limit:.0e} standard deviations from "
             "the mean of the training graphs, which cannot be computed: clip it"
-            + ("" if is_exact else ", or use views=Density(MMD(method='exact'))")
+            + ("" if is_exact else ", or use views=Density(MMD(method='exact'))"),
         )
