@@ -425,10 +425,16 @@ def node_kinds(batch: GraphBatch, category: str | None = None) -> list[str]:
     """A category of each node in words: "label", or else the first one; [] if there are none."""
     if batch.labels is None:
         return []
-    by_category = batch.values_by_category("node")
-    values = by_category.get(category or "label", next(iter(by_category.values())))
+    values = batch.values_by_category("node")[category_of_kinds(batch, category)]
     words = [_in_words(value) for value in values]
     return [words[code] for code in batch.labels]
+
+
+def category_of_kinds(batch: GraphBatch, category: str | None = None) -> str:
+    """The category by which :func:`node_kinds` tells nodes apart, of graphs that have one."""
+    names = list(batch.values_by_category("node"))
+    wanted = category or "label"
+    return wanted if wanted in names else names[0]
 
 
 # -- molecules -------------------------------------------------------------------------------------

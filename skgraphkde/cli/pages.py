@@ -213,7 +213,9 @@ def report(
     page = Page(fitted, alpha)
     with files.stage("Judging"):
         graphs = fitted.read(batch)
-        page.add_all(graphs, batch.names or (), batch.ids_by_graph(), origins=files.origins)
+        names = batch.names or ()
+        ids = batch.ids_by_graph()
+        page.add_all(graphs, names, ids, origins=files.origins, unread=files.unread)
     with files.stage("Drawing"), open_output(output) as file:
         file.write(page.html(files.skipped, notes=files.notes))
     n_anomalies = sum(row.judged.is_anomaly for row in page.listed)

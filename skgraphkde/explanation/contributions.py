@@ -128,15 +128,16 @@ def nearest_references(
     k : int, default=5
         At least 1; all references if there are fewer.
     view : int, default=None
-        Index of a view that is a density, whose distance is used. None means the first.
+        Index of a density, whose distance is used; for those of other views, see
+        :meth:`GraphKDEDetector.kneighbors`. None means the first.
 
     Returns
     -------
     distances : ndarray of shape (n_graphs, k)
         In ascending order. A graph that is a reference finds itself. The size kernel plays no part.
     indices : ndarray of shape (n_graphs, k), int
-        Positions in ``detector.model_.references``: the training graphs in their order, or those
-        that `references` has chosen.
+        Positions in ``detector.model_.references``: the training graphs in their order, or a sample
+        of them.
 
     Raises
     ------
@@ -160,8 +161,8 @@ def nearest_references(
     model = detector.model_
     if view is not None and view not in model.densities:
         raise ValueError(
-            f"view must be the index of a density, one of {model.densities}, got {view!r}: the "
-            "other views have no distances"
+            f"view must be the index of a density, one of {model.densities}, got {view!r}: for the "
+            "distances of other views, call kneighbors"
         )
     return model.nearest(batch, int(k), view=view)
 

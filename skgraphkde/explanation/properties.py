@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from skgraphkde._words import USUAL
+from skgraphkde.core.graphs.arrays import find_in
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.model import GraphModel, references_of
 from skgraphkde.core.views.base import Context, Property, View
@@ -67,8 +68,9 @@ class Properties:
         The properties of the references, each compared with the others.
     view_of : list
         The view of each property; None if it is of the data.
-    forms : list of str
-        Of each property: "share of nodes", "mean of edges", "size of pieces".
+    forms : list of (str, str)
+        Of each property: ("share", "node") and ("mean", "edge") of features, ("size", "edges") and
+        ("statistics", "degrees") of others.
     known : ndarray of shape (n_references, n_columns)
         The values of all properties.
     tails : Tails
@@ -100,9 +102,9 @@ class Properties:
         self.view_of = [view for view, _ in found]
         self.columns = [x for _, x in found]
         self.known, least = _stacked(self.columns, len(references))
-        forms = [f"{x.form} of {x.of}s" for x in self.features]
+        of_features = [(x.form, x.of) for x in self.features]
         self.forms = [
-            forms[x.place] if x.kind == "feature" else f"{x.kind} of {x.what}" for x in self.columns
+            of_features[x.place] if x.kind == "feature" else (x.kind, x.what) for x in self.columns
         ]
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
 
@@ -276,8 +278,8 @@ class Properties:
             if table.name not in self.common:
                 continue
             colors, _, _, ends = self.common[table.name]
-            place = np.minimum(np.searchsorted(colors, keys), len(colors) - 1)
-            is_common = colors[place] == keys
+            place = find_in(colors, keys)
+            is_common = place >= 0
             lacks = np.ones((len(graphs), len(colors)), dtype=bool)
             lacks[graph[is_common], place[is_common]] = False
             if table.part == "edge":

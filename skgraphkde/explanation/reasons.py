@@ -51,9 +51,11 @@ LONGEST_MORE = 2000
 WITHOUT_RANGES = ("missing", "new", "rare", "extreme", "namesakes", "confirmed")
 # Properties that are shares of the nodes of a graph, by their forms.
 SHARES_OF_NODES = (
-    *("share of nodes", "missing of nodes", "statistics of isolated nodes"),
-    *("statistics of degrees", "statistics of sources", "statistics of sinks"),
+    *(("share", "node"), ("missing", "node"), ("statistics", "isolated nodes")),
+    *(("statistics", "degrees"), ("statistics", "sources"), ("statistics", "sinks")),
 )
+# Numbers of nodes, and shares of them, by their degrees.
+DEGREES = ("size", "degrees"), ("statistics", "degrees")
 # Numbers are as usual if they are so near to the range, in units of the largest known one.
 ROUNDING = 1e-6
 # What was never seen, each before what follows from it, and what is rare.
@@ -286,7 +288,7 @@ class Profiles:
         n_above = np.sum(known > value + near)
         side, n = ("higher", n_below) if n_below > n_above else ("lower", n_above)
         n_known = np.count_nonzero(~np.isnan(known))
-        follows = self.columns[j].what == "degrees" and self._follows_from_size(i, j)
+        follows = self.properties.forms[j] in DEGREES and self._follows_from_size(i, j)
         if n <= FAR * n_known or follows:
             return NONE
         of_all = f"{n_known} {self.others}"
@@ -315,8 +317,8 @@ class Profiles:
         value, known, near = self._compared(i, j)
         low, high = usual_range(known)
         form = self.properties.forms[j]
-        is_missing = form == "share of nodes" and value == 0
-        if self.columns[j].what == "degrees" and not self._is_usual(i, self.n_nodes_column):
+        is_missing = form == ("share", "node") and value == 0
+        if form in DEGREES and not self._is_usual(i, self.n_nodes_column):
             is_missing = self._follows_from_size(i, j)
         if form in SHARES_OF_NODES:  # one of the usual number more or less is no news
             n_nodes = self.graphs.n_nodes_per_graph[i]
@@ -330,7 +332,7 @@ class Profiles:
         sizes = self._of_others(i, self.properties.n_nodes)
         values = np.append(self._known(i, j), self.values[i, j])
         n_nodes = np.append(sizes, self.graphs.n_nodes_per_graph[i])
-        counts = np.rint(np.expm1(values) if form == "size of degrees" else values * n_nodes)
+        counts = np.rint(np.expm1(values) if form == ("size", "degrees") else values * n_nodes)
         ranges = [(*usual_range(x[:-1]), x[-1]) for x in (counts, n_nodes - counts)]
         return any(low <= own <= high for low, high, own in ranges)
 

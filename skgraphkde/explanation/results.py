@@ -41,7 +41,8 @@ class Judgement(NamedTuple):
     view: int = 0  # the density with the largest surprise
     references: np.ndarray = np.empty(0, dtype=int)  # positions of the nearest ones in its distance
     distances: np.ndarray = np.empty(0)  # from these
-    own: int = -1  # the training graph that it is, to which it was not compared; -1: none
+    # the calibration score of the training graph that it is, to which it was not compared; -1: none
+    own: int = -1
     is_confirmed: bool = False  # somebody judged it normal, whatever its score
 
     @property
@@ -379,7 +380,7 @@ def explain(
         - name : as in :func:`results`;
         - rank : 1 for the first reason of a graph;
         - kind : "shape", "missing", "new", "rare", "feature", "size", "extreme",
-          "neighborhoods", "statistics", "confirmed", or the name of your own view;
+          "neighborhoods", "namesakes", "statistics", "confirmed", or the name of your own view;
         - what : the name of the category, the feature, the size or the statistic, the same whatever
           nodes, edges and graphs are called;
         - reason : in words, at most two lines;

@@ -226,8 +226,6 @@ class PageModel:
         offset = self.score(self.detector.offset_)
         if row.given == "anomaly":
             return "so low because it is a confirmed anomaly"
-        if self.score(row.judged.score) == offset:
-            return "equal to the threshold; only what is lower stands out"
         if row.judged.is_anomaly:
             far = ""
             if self.is_far(row):
@@ -235,6 +233,8 @@ class PageModel:
             return f"it stands out, as it is below {offset}{far}"
         if row.judged.decision < 0:
             return f"below {offset}, but judged normal"
+        if self.score(row.judged.score) == offset:
+            return "equal to the threshold; only what is lower stands out"
         return f"it would stand out below {offset}"
 
     def caption(self, detail: Detail, reasons: list[RankedReason]) -> str:

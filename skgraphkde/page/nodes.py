@@ -101,9 +101,8 @@ def usual_share(detector: GraphKDEDetector, view: int) -> float:
     model = detector.model_
     n = len(model.references)
     some = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(int))
-    D = model.distances(model.references[some], view=view)
-    D[np.arange(len(some)), some] = np.inf  # leave one out
-    nearest = np.argsort(D, axis=1, kind="stable")[:, : min(5, n - 1)]
+    own = model.reference_index[some]  # left out
+    _, nearest = model.nearest(model.references[some], min(5, n - 1), view=view, own=own)
     largest = [
         np.abs(model.contributions(model.references[i], near, view=view).mean(axis=1)).max()
         for i, near in zip(some.tolist(), nearest, strict=True)

@@ -43,7 +43,7 @@ def report(
 
     The page counts the graphs that stand out, and says how many would if all were usual. It shows
     the distribution of the scores, and a table to sort, filter and save. A click on a row, or
-    Enter, shows the data of the graph and the reasons in words; for the 100 lowest scores, also a
+    Enter, shows the data of the graph and the reasons in words; for the 50 lowest scores, also a
     picture with colors and marks where the graph is odd, the most similar graph of the same kind
     and size that does not stand out, and their differences.
 

@@ -18,21 +18,20 @@ from skgraphkde.page.drawing import draw_graph
 from skgraphkde.page.nodes import Colors
 from skgraphkde.plots import draw_molecule, is_molecule, plan_graph, plot_scores, shades
 
-# Width and height of pictures, in inches.
+# Width and height of a histogram, in inches, and of a molecule, in pixels.
 SCORES = (5.5, 3.0)
+MOLECULE = 400, 400
 # Of two piles; both are legible on a light and on a dark page.
 PILES = "#0072b2", "#d55e00"
 # Of a histogram of sizes, at most or about.
 BARS = 25
 # Characters of a name in a legend.
 LEGIBLE = 20
-# The same of a molecule, in pixels.
-MOLECULE = 400, 400
 
 
 def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray, noun: str) -> str:
     """A histogram of scores with the threshold, and a noun for what is counted."""
-    figure = _figure(SCORES, layout="constrained")
+    figure = _figure()
     plot_scores(scores, offset, verdicts, ax=figure.subplots()).set_ylabel(noun)
     return _svg(figure)
 
@@ -51,7 +50,7 @@ def two_sizes(
     nodes, graphs : str
         Nouns for what is counted.
     """
-    figure = _figure(SCORES, layout="constrained")
+    figure = _figure()
     ax = figure.subplots()
     both = np.concatenate([first, second])
     width = max(1, round(np.ptp(both) / BARS))
@@ -102,11 +101,11 @@ def graph_picture(
     return draw_graph(plan, rgba, marked, outlined)
 
 
-def _figure(size: tuple[float, float], layout: Any = None) -> Any:
+def _figure() -> Any:
     """A transparent figure that no window shows."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=size, facecolor="none", layout=layout)
+    return Figure(figsize=SCORES, facecolor="none", layout="constrained")
 
 
 def _svg(figure: Any) -> str:

@@ -1,7 +1,7 @@
 """render: judgements and the graphs to draw -> HTML.
 
 The page is a Jinja template that escapes whatever it is given; the table is DataTables, as packed
-in itables; the pictures are matplotlib's. Names are text of HTML and nothing else: none of them is
+in itables; the histogram is matplotlib's. Names are text of HTML and nothing else: none of them is
 in a script, in JSON or in an attribute that the table would read as HTML.
 """
 
@@ -45,7 +45,7 @@ from skgraphkde.page.comparison import (
 from skgraphkde.page.model import PageModel, percent
 from skgraphkde.page.nodes import FULL, colors_of, nodes_of, usual_share
 from skgraphkde.page.rows import LONGEST, Detail, Drawn, GroupRow, Row, shorten_name
-from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
+from skgraphkde.plots import category_of_kinds, lowest_shown, node_kinds, smiles_of
 
 # Rows of the table, at most: the oddest. More that stand out have a row, up to MOST_ROWS.
 ROWS = 500
@@ -93,14 +93,14 @@ def render(
         As for :func:`skgraphkde.report`.
     skipped : sequence of str
         What is said of graphs that are left out.
-    groups : list of Group
+    groups : list of GroupInWords
         With the numbers of graphs that are alike.
     earlier : dict of str -> int
         The rank of each graph, by name, on a page before.
     notes : iterable of str
         Warnings of how the graphs were read.
     """
-    are_known = any(row.judged.own >= 0 for row in graphs)  # each was judged by the others
+    are_known = _are_known(graphs)
     verdicts = detector.verdicts_ if are_known else np.zeros(len(graphs))
     rows = _with_rises(_with_selection(graphs, alpha, verdicts), earlier)
     page = PageModel(detector, rows, alpha)
@@ -223,7 +223,7 @@ def _table(rows: list[Row], groups: list[GroupInWords]) -> pd.DataFrame:
             "yours": row.given,
             "score": row.judged.score,
             "p_value": row.judged.p_value,
-            "selected": row.is_selected,
+            "selected": None if row.judged.own >= 0 else row.is_selected,
             "nodes": row.n_nodes,
             "edges": row.n_edges,
             "reason": _inert(row.judged.why),
@@ -236,6 +236,11 @@ def _table(rows: list[Row], groups: list[GroupInWords]) -> pd.DataFrame:
     return pd.DataFrame(lines).assign(group=numbers)
 
 
+def _are_known(rows: Iterable[Row]) -> bool:
+    """True for training graphs, each of which was judged by the others."""
+    return any(row.judged.own >= 0 for row in rows)
+
+
 def _inert(text: str | None) -> str | None:
     """A cell that no spreadsheet runs."""
     return f"'{text}" if text and FORMULA.match(text) else text
@@ -244,7 +249,10 @@ def _inert(text: str | None) -> str | None:
 def _with_selection(graphs: list[Row], alpha: float, verdicts: np.ndarray) -> list[Row]:
     """All rows, the lowest scores first, with what is selected and the verdicts of people."""
     p_values = np.array([row.judged.p_value for row in graphs])
-    selected = discoveries(p_values, alpha) if None not in p_values else np.zeros(len(graphs), bool)
+    selected = np.zeros(len(graphs), dtype=bool)
+    # Training graphs have ranks among themselves, of which nothing is selected.
+    if None not in p_values and not _are_known(graphs):
+        selected = discoveries(p_values, alpha)
     given = [{-1: "anomaly", 0: "", 1: "normal"}[int(verdict)] for verdict in verdicts]
     both = zip(graphs, selected.tolist(), given, strict=True)
     rows = [row._replace(is_selected=x, given=verdict) for row, x, verdict in both]
@@ -361,12 +369,12 @@ def _called(
     """Some nodes by their names, which may be "", and the categories that reasons say."""
     kinds = node_kinds(graph, category)
     called = dict[int, str]()
-    by_category = graph.values_by_category("node") if kinds else {}
+    others_by_name = dict(graph.values_by_category("node")) if kinds else {}
+    if kinds:
+        del others_by_name[category_of_kinds(graph, category)]
     for node, name in names.items():
-        texts = [category_text(of, x[graph.labels[node]]) for of, x in by_category.items()]
-        others = [
-            x for x in texts if x.rpartition("=")[2] != kinds[node] and place_in(said, x) >= 0
-        ]
+        texts = [category_text(of, x[graph.labels[node]]) for of, x in others_by_name.items()]
+        others = [x for x in texts if place_in(said, x) >= 0]
         words = ", ".join(map(shown, [*kinds[node : node + 1], *others]))
         called[node] = f"{shown(name)} ({words})" if name and words else words or shown(name)
     return called

@@ -79,6 +79,20 @@ def row_codes(n_rows: int, *tables: np.ndarray | None) -> np.ndarray:
     return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
 
+def find_in(ordered: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The position of each value among distinct ones in ascending order; -1 for others.
+
+    Parameters
+    ----------
+    ordered : ndarray of shape (n,)
+    values : ndarray
+    """
+    if not len(ordered):
+        return np.full(np.shape(values), -1)
+    position = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
+    return np.where(ordered[position] == values, position, -1)
+
+
 def opposites(u: np.ndarray, v: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """The index of the arc from v to u for each arc from u to v; -1 if there is none.
 
@@ -90,8 +104,7 @@ def opposites(u: np.ndarray, v: np.ndarray, codes: np.ndarray) -> np.ndarray:
         no two agree in all three.
     """
     key, back = arc_keys(u, v, codes)
-    position = np.minimum(np.searchsorted(key, back), len(key) - 1)
-    return np.where(key[position] == back, position, -1)
+    return find_in(key, back)
 
 
 def arc_keys(u: np.ndarray, v: np.ndarray, *codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

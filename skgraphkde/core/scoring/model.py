@@ -11,7 +11,7 @@ import numpy as np
 from skgraphkde._utils import during, progress
 from skgraphkde.core.distances.base import FittedDistance
 from skgraphkde.core.distances.measures import DiscreteMeasures
-from skgraphkde.core.graphs.arrays import freeze
+from skgraphkde.core.graphs.arrays import find_in, freeze
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import isomorphism_classes, sample_by_content
 from skgraphkde.core.graphs.problems import GraphError
@@ -129,7 +129,7 @@ class GraphModel:
 
     @property
     def densities(self) -> list[int]:
-        """Indices of the views that are densities, and have distances."""
+        """Indices of the views that are densities."""
         return [i for i, view in enumerate(self.views) if view.uses_points]
 
     def first(self, kind: type[AnyView]) -> AnyView | None:
@@ -355,7 +355,7 @@ class GraphModel:
         return self.context(self.references)
 
     def density(self, view: int | None) -> Any:
-        """A view, by its index; None means the first density."""
+        """A view that has distances, by its index; None means the first density."""
         return self.views[self.densities[0] if view is None else view]
 
     def embeddings(self, graphs: GraphBatch) -> np.ndarray:
@@ -605,8 +605,7 @@ def references_of(own: np.ndarray, reference_index: np.ndarray) -> np.ndarray:
     reference_index : ndarray of shape (n_references,), int
         Training graphs that are references, ascending.
     """
-    place = np.minimum(np.searchsorted(reference_index, own), len(reference_index) - 1)
-    return np.where(reference_index[place] == own, place, -1)
+    return find_in(reference_index, own)
 
 
 def _check_range(graphs: GraphBatch, features: NodeFeatures, limit: float) -> None:

@@ -106,7 +106,9 @@ class Property(NamedTuple):
     least: np.ndarray  # (n_graphs,), the smallest difference that counts
     place: int = 0  # among properties of the same kind and what
     both: bool = False  # small numbers are unusual, too
-    own: int = -1  # the reference that the graph of a reason is, to be left out; -1: none
+    # the reference that the graph of a reason is, to be left out, or the training graph for a view
+    # that uses all of them; -1: none
+    own: int = -1
 
 
 class Facts(NamedTuple):

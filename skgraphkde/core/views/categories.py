@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from skgraphkde._utils import progress
-from skgraphkde.core.graphs.arrays import codes_in, sorted_labels
+from skgraphkde.core.graphs.arrays import codes_in, find_in, sorted_labels
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.refinement import Messages, factorize, hash64, messages, refined
 from skgraphkde.core.graphs.schema import PARTS
@@ -67,9 +67,8 @@ class ReferenceTable(NamedTuple):
 
     def find(self, colors: np.ndarray) -> np.ndarray:
         """Position of each color in the table; the length of the table for new ones."""
-        position = np.searchsorted(self.colors, colors)
-        is_known = np.append(self.colors, np.uint64(0))[position] == colors
-        return np.where(is_known, position, len(self.colors))
+        position = find_in(self.colors, colors)
+        return np.where(position >= 0, position, len(self.colors))
 
     def is_new(self, colors: np.ndarray, own: np.ndarray | int) -> np.ndarray:
         """Mark colors that no reference has.

@@ -10,6 +10,7 @@ import numpy as np
 
 from skgraphkde._utils import blocks
 from skgraphkde._words import USUAL
+from skgraphkde.core.graphs.arrays import find_in
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.names import may_compare_names, recurring_names, with_name_keys
 from skgraphkde.core.specification import StrOptions, at_least
@@ -313,8 +314,8 @@ class Namesakes(View):
         of_links = means[code], variances[code], n[code]
         numbers = usual.cut(links.numbers[j])
         values = _deviation(numbers, *of_links, usual.typical, own) * (n[code] - own >= 2)
-        place = np.minimum(np.searchsorted(pairs, code), len(pairs) - 1)
-        is_known = pairs[place] == code
+        place = find_in(pairs, code)
+        is_known = place >= 0
         table[links.graph[is_known], place[is_known]] = values[is_known]
         best = table.argmax(axis=1)
         largest = table[np.arange(len(table)), best]
@@ -539,9 +540,7 @@ def _have_names(graphs: GraphBatch) -> bool:
 
 def _places_of(graphs: GraphBatch, names: np.ndarray) -> np.ndarray:
     """The place of each node's name among sorted names, -1 for others, shape (n_nodes,)."""
-    keys = graphs.name_keys
-    place = np.minimum(np.searchsorted(names, keys), len(names) - 1)
-    return np.where(names[place] == keys, place, -1)
+    return find_in(names, graphs.name_keys)
 
 
 def _links_of(graphs: GraphBatch, names: np.ndarray) -> Links:

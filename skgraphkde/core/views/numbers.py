@@ -14,7 +14,7 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from skgraphkde._utils import one_blas_thread
 from skgraphkde._words import usual_range
-from skgraphkde.core.graphs.arrays import ROUNDING
+from skgraphkde.core.graphs.arrays import ROUNDING, find_in
 from skgraphkde.core.graphs.batch import GraphBatch, columns_without_places, is_spatial
 from skgraphkde.core.graphs.copies import hash_data
 from skgraphkde.core.graphs.refinement import hash_points
@@ -456,10 +456,7 @@ class NumberPoints:
 
     def codes_of(self, kinds: np.ndarray) -> np.ndarray:
         """Code of each kind; 0 for all rare ones."""
-        if not len(self.kinds):
-            return np.zeros(len(kinds), dtype=int)
-        place = np.minimum(np.searchsorted(self.kinds, kinds), len(self.kinds) - 1)
-        return np.where(self.kinds[place] == kinds, place + 1, 0)
+        return find_in(self.kinds, kinds) + 1
 
     def _filled(self, values: np.ndarray) -> np.ndarray:
         """Numbers with the mean in place of missing ones, beside columns that mark these."""
