@@ -213,6 +213,8 @@ def test_new_graphs_that_are_selected_are_counted(detector, new):
     said = f"{n} are so odd that, on average, at most 50% of such graphs turn out usual."
     assert any(said in text for text in parsed.texts["p"])
     assert parsed.table["selected"].sum() == n > 1
+    of_training = Parsed(skgraphkde.report(detector)).table["selected"]
+    assert (of_training == "").all()  # ranks among themselves select nothing
 
 
 def test_the_saved_table_has_all_graphs_and_the_codes_of_reasons(listed, monkeypatch):
