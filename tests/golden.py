@@ -1,4 +1,4 @@
-"""Golden results of the defaults: ``python -m tests.golden`` writes them.
+"""Golden results of the defaults: ``python -m tests.golden [sentences]`` writes them, or the words.
 
 Numbers and findings are in tests/golden.npz: they change when a change of scores is wanted, and
 never otherwise. Sentences are in tests/golden_sentences.json: they change where words get better.
@@ -6,6 +6,7 @@ tests/test_golden.py compares both.
 """
 
 import json
+import sys
 from pathlib import Path
 
 import networkx as nx
@@ -149,8 +150,8 @@ CASES = {
 }
 
 
-def write():
-    """Compute all cases, and write them."""
+def write(*, with_numbers):
+    """Compute all cases, and write them; the numbers only if they may change."""
     arrays, sentences = {}, {}
     for name, case in CASES.items():
         found = case()
@@ -158,9 +159,10 @@ def write():
             sentences[name] = found.pop("sentences")
         for kind, values in found.items():
             arrays[f"{name}/{kind}"] = values
-    np.savez_compressed(PATH, **arrays)
+    if with_numbers:
+        np.savez_compressed(PATH, **arrays)
     SENTENCES.write_text(json.dumps(sentences, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
-    write()
+    write(with_numbers=sys.argv[1:] != ["sentences"])

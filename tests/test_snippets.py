@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from skgraphkde import GraphKDEDetector
 from skgraphkde.cli import main
+from skgraphkde.reading.files.sources import FORMATS
 from tests.conftest import with_data
 from tests.reading.common import exported, span
 
@@ -216,3 +217,10 @@ def test_links_lead_somewhere_from_anywhere():
             assert (ROOT / path).exists(), address
     for name in set(re.findall(r"\]\[([^\]]+)\]", README)):
         assert f"\n[{name}]: " in README, name
+
+
+@pytest.mark.parametrize("title", sorted({form.title for form in FORMATS.values()}))
+def test_the_page_of_the_shell_lists_each_format(title):
+    """Or at least the last word of its title: "event log", "matrices of MATLAB"."""
+    word = title.split()[-1] if title != "a set of the TU collection" else "TU collection"
+    assert word in ROOT.joinpath("docs", "shell.rst").read_text(encoding="utf-8")

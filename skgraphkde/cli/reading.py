@@ -27,8 +27,8 @@ from skgraphkde.reading.files.beside import Beside, GraphTable
 from skgraphkde.reading.files.common import AnyPath, name_of
 from skgraphkde.reading.files.csv import has_matrix
 from skgraphkde.reading.files.logs import SpanFiles
+from skgraphkde.reading.files.sources import SplitFile, files_of, suffix_of
 from skgraphkde.reading.files.tables import SUFFIXES
-from skgraphkde.reading.files.walk import SplitFile, files_of, suffix_of
 from skgraphkde.reading.truth import Truth
 
 MOST_VALUES = 10  # of a column, that an error names

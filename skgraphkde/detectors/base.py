@@ -14,13 +14,13 @@ from sklearn.base import OutlierMixin, clone
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde._messages import listed
+from skgraphkde._messages import encodable, listed
 from skgraphkde._utils import stage, threads_for, warn
 from skgraphkde.core.graphs.arrays import freeze
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.copies import KnownGraphs
 from skgraphkde.core.graphs.names import with_name_keys
-from skgraphkde.core.graphs.problems import Ignored, IgnoredWarning, positions_in
+from skgraphkde.core.graphs.problems import GraphError, Ignored, IgnoredWarning, positions_in
 from skgraphkde.core.graphs.schema import (
     KINDS,
     PARTS,
@@ -913,6 +913,21 @@ class BaseGraphDetector(OutlierMixin, Specification):
         """
         check_is_fitted(self)
         save(self, path)
+
+
+def read_each(detector: BaseGraphDetector, graphs: Any) -> GraphBatch:
+    """The graphs of a sequence as a detector reads them, if none is a batch of several."""
+    batch = detector.read(graphs)
+    if len(batch) != len(graphs):
+        raise GraphError(0, f" is a batch of {len(batch)} graphs: give them one by one")
+    return batch
+
+
+def text_of_one(error: Exception, called: Any) -> str:
+    """The text of an error about a graph that was read alone, with its name or position."""
+    if isinstance(error, GraphError) and error.graph == 0:
+        error = GraphError(called, error.text)
+    return encodable(str(error))
 
 
 def check_target(X: Any, y: Any) -> None:

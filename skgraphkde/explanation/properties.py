@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from skgraphkde._words import USUAL
-from skgraphkde.core.graphs.arrays import find_in
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.model import GraphModel, references_of
 from skgraphkde.core.views.base import Context, Property, View
@@ -278,8 +277,8 @@ class Properties:
             if table.name not in self.common:
                 continue
             colors, _, _, ends = self.common[table.name]
-            place = find_in(colors, keys)
-            is_common = place >= 0
+            place = np.minimum(np.searchsorted(colors, keys), len(colors) - 1)
+            is_common = colors[place] == keys
             lacks = np.ones((len(graphs), len(colors)), dtype=bool)
             lacks[graph[is_common], place[is_common]] = False
             if table.part == "edge":

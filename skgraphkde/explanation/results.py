@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from skgraphkde._messages import encodable
 from skgraphkde._utils import during, one_blas_thread, positions_from, progress, threads_for
 from skgraphkde.core.graphs.batch import GraphBatch
-from skgraphkde.core.graphs.problems import GraphError
 from skgraphkde.core.scoring.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.core.scoring.groups import find_groups
-from skgraphkde.detectors.base import BaseGraphDetector, as_sequence
+from skgraphkde.detectors.base import BaseGraphDetector, as_sequence, read_each, text_of_one
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
@@ -576,13 +575,6 @@ def _judged(
     return judged
 
 
-def _text_of_one(error: Exception, called: Any) -> str:
-    """The text of an error about a graph that was read alone, with its name or position."""
-    if isinstance(error, GraphError) and error.graph == 0:
-        error = GraphError(called, error.text)
-    return encodable(str(error))
-
-
 def _judge_usable(
     detector: BaseGraphDetector, graphs: Any, names: Sequence[Any] | None, reasons: bool | str
 ) -> Usable:
@@ -602,16 +594,14 @@ def _judge_usable(
         part = parts.pop()
         try:
             with positions_from(part.start):
-                batch = detector.read(graphs[part])
-            if len(batch) != part.stop - part.start:
-                raise GraphError(0, f" is a batch of {len(batch)} graphs: give them one by one")
+                batch = read_each(detector, graphs[part])
             found = _judged(detector, batch, None, reasons)
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
             middle = (part.start + part.stop) // 2
             if middle > part.start:
                 parts += [slice(middle, part.stop), slice(part.start, middle)]
             else:
-                errors[middle] = _text_of_one(error, called[middle])
+                errors[middle] = text_of_one(error, called[middle])
             continue
         judged[part] = found
         n_unseen[part] = detector.count_unseen(batch).tolist()

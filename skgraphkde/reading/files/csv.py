@@ -84,7 +84,7 @@ def read_csv(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     schema : GraphSchema
         The names of what is read.
     options : mapping
-        As for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
+        As for :func:`~skgraphkde.reading.files.batches.iter_graphs`.
     """
     if is_node_table(path):
         raise UnreadableError(

@@ -70,7 +70,7 @@ def log_columns(path: AnyPath, cells: Cells, options: Mapping[str, str]) -> dict
         For messages.
     cells : dict of list of str
     options : mapping
-        As for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
+        As for :func:`~skgraphkde.reading.files.batches.iter_graphs`.
     """
     columns = find_columns(cells, options)
     given = {what for what in LOG_COLUMNS if what in options}
@@ -98,7 +98,7 @@ def read_xes(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     schema : GraphSchema
         The names of what is read.
     options : mapping
-        As for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
+        As for :func:`~skgraphkde.reading.files.batches.iter_graphs`.
     """
     rows = []
     count = Counter[str]()

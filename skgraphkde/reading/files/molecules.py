@@ -47,7 +47,7 @@ def read_smi(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     schema : GraphSchema
         The names of data of the graphs, which other columns below a header are.
     options : mapping
-        As for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
+        As for :func:`~skgraphkde.reading.files.batches.iter_graphs`.
     """
     wanted = options.get("smiles_column")
     lines = [line.strip() for line in decode_text(path, read_content(path)).splitlines()]

@@ -120,7 +120,7 @@ class TableFiles:
         schema : GraphSchema
             What is read: cells of categories are text unless they are written like numbers.
         options : mapping of str
-            How tables are written, as for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
+            How tables are written, as for :func:`~skgraphkde.reading.files.batches.iter_graphs`.
         """
         tables = {path: read_table(path, options) for path in self.files}
         decimal = options.get("decimal") or decimal_mark(
@@ -248,7 +248,7 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
     ----------
     path : Path or zipfile.Path
     options : mapping
-        As for :func:`~skgraphkde.reading.files.walk.iter_graphs`.
+        As for :func:`~skgraphkde.reading.files.batches.iter_graphs`.
     """
     return cells_of(path, read_rows(path, options))
 
