@@ -39,12 +39,17 @@ class GroupInWords(NamedTuple):
 
     members: np.ndarray  # positions of training graphs, ascending
     share: float  # as of a Group
-    shared: str  # by all members, and by few other references or none
-    is_only: bool  # no other training graph has it
+    things: tuple[str, ...]  # that all members share, and few other references or none
+    is_only: bool  # no other training graph has them
+
+    @property
+    def shared(self) -> str:
+        """All of these."""
+        return " and ".join(self.things)
 
 
-def say_group(model: GraphModel, group: Group) -> str:
-    """What all members of a group share, in words.
+def say_group(model: GraphModel, group: Group) -> list[str]:
+    """The things that all members of a group share, in words.
 
     Parameters
     ----------
@@ -54,20 +59,19 @@ def say_group(model: GraphModel, group: Group) -> str:
 
     Returns
     -------
-    str
+    list of str
     """
     if group.things is None:
-        return printable(_say_statistics(model, group.references))
+        return [printable(_say_statistics(model, group.references))]
     say = _say_edge if group.things.values else _say_neighborhood
     chosen = group.shared[:MOST_SHARED].tolist()
-    names = dict.fromkeys(say(model, group.things, i) for i in chosen)
-    text = " and ".join(names)
-    return printable(text if len(text) <= LONGEST else next(iter(names)))
+    names = list(dict.fromkeys(printable(say(model, group.things, i)) for i in chosen))
+    return names if len(" and ".join(names)) <= LONGEST else names[:1]
 
 
 def say_data_of_group(
     members: np.ndarray, data: Sequence[Mapping[str, Any]], graphs: str
-) -> list[str]:
+) -> dict[str, str]:
     """The data of graphs as a whole that all members have, and so many others do not by chance.
 
     Parameters
@@ -80,10 +84,10 @@ def say_data_of_group(
 
     Returns
     -------
-    list of str
-        Such as "site=C (no other graph)".
+    dict of str -> str
+        How many others have each, such as {"site=C": "no other graph"}.
     """
-    found = []
+    found: dict[str, str] = {}
     n = len(data)
     names = dict.fromkeys(name for i in members.tolist() for name in data[i])
     for name in names:
@@ -99,7 +103,7 @@ def say_data_of_group(
         n_others = n_alike - len(members)
         of_others = f"{n_others} of {n - len(members)} other" if n_others else "no other"
         noun = graphs if n_others else singular(graphs)
-        found.append(f"{category_text(name, value)} ({of_others} {noun})")
+        found[category_text(name, value)] = f"{of_others} {noun}"
     return found
 
 

@@ -282,12 +282,10 @@ def groups_of(
     noun = detector.schema_.words.graphs
     for group in found:
         members = np.flatnonzero(np.isin(index, group.members))
-        shared = say_group(detector.model_, group)
         of_data = say_data_of_group(members, data, noun)
-        if not any(x.startswith(f"{shared} (") for x in of_data):  # which says the same, and more
-            of_data.append(shared)
-        shared = " and ".join(of_data)
-        groups.append(GroupInWords(members, group.share, shared, group.is_only))
+        things = [f"{thing} ({others})" for thing, others in of_data.items()]
+        things += [x for x in say_group(detector.model_, group) if x not in of_data]
+        groups.append(GroupInWords(members, group.share, tuple(things), group.is_only))
     return groups
 
 

@@ -292,7 +292,7 @@ def _entries(rows: list[Row], groups: Sequence[GroupInWords]) -> tuple[list[Any]
         if len(members) > 1:
             is_only = group.is_only and len(members) == len(group.members)
             members.sort(key=lambda row: row.rank)
-            found.append(GroupRow(number, members, group.shared, is_only))
+            found.append(GroupRow(number, members, group, is_only))
     flagged = {x.members[0].number: x for x in found if x.n_anomalies}
     grouped = {row.number for x in found for row in x.members} - flagged.keys()
     entries = [

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from skgraphkde._messages import shown
 from skgraphkde.core.graphs.batch import GraphBatch
+from skgraphkde.explanation.of_groups import GroupInWords
 from skgraphkde.explanation.results import Judgement
 from skgraphkde.explanation.wording import in_two_lines
 from skgraphkde.page.comparison import Difference, place_in
@@ -16,7 +17,7 @@ from skgraphkde.page.nodes import Colors
 # Characters of a name or a reason in the table, and of a name anywhere.
 BRIEF = 160
 LONGEST = 1_000
-# A number, or a range, that a text begins with.
+# A number, or a range, with which a text begins.
 COUNT = re.compile(r"^[\d.]+( to [\d.]+)? ")
 # An identifier, of which the start and the end are enough for a table.
 IDENTIFIER = re.compile(r"[0-9a-fA-F-]{20,}")
@@ -58,13 +59,18 @@ class GroupRow(NamedTuple):
 
     number: int
     members: list[Row]  # the lowest score first
-    shared: str
-    is_only: bool = False  # no other graph has it
+    group: GroupInWords
+    is_only: bool = False  # no other graph has what they share
 
     @property
     def n_anomalies(self) -> int:
         """The number of members that are flagged."""
         return sum(row.judged.is_anomaly for row in self.members)
+
+    @property
+    def shared(self) -> str:
+        """What all share."""
+        return self.group.shared
 
     @property
     def brief(self) -> str:
@@ -80,9 +86,12 @@ class GroupRow(NamedTuple):
 
     def _is_shared(self, reason: str) -> bool:
         """True if a reason is what all share, whatever the numbers."""
-        reason, shared = (COUNT.sub("# ", x.partition("; ")[0]) for x in (reason, self.shared))
-        named = [x.partition(": ")[0] for x in shared.split(" and ")]
-        return reason == shared or all(place_in(reason, x) >= 0 for x in named)
+        reason = COUNT.sub("# ", reason.partition("; ")[0])
+        for thing in self.group.things:
+            named = COUNT.sub("# ", thing.partition("; ")[0]).partition(": ")[0]
+            if place_in(reason, named) < 0:
+                return False
+        return True
 
     @property
     def data(self) -> dict[str, str]:

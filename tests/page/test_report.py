@@ -24,6 +24,7 @@ from skgraphkde.explanation import (
     results,
     view_surprises,
 )
+from skgraphkde.explanation.of_groups import GroupInWords
 from skgraphkde.explanation.reasons import RankedReason
 from skgraphkde.explanation.results import Judgement, judge
 from skgraphkde.page import model, page, rendering
@@ -261,21 +262,23 @@ def test_a_group_says_how_many_of_it_are_flagged(monkeypatch):
     [
         (
             "rare: Post -> Pay (in 5 of 9 others), Pay -> Bill (in 5)",
-            "Pay -> Bill and Post -> Pay",
+            ("Pay -> Bill", "Post -> Pay"),
             True,
         ),
-        ("61 steps; usually 8 to 28", "41 to 61 steps; usually 8 to 25", True),
-        ("never seen: new steps", "41 to 61 steps; usually 8 to 25", False),
-        ("average ms of spans: 3", "average ms of spans: 2 to 3; usually 5", True),
-        ("61 steps; usually 8 to 28", "Post -> Pay", False),
-        ("never seen: X link", "X and Y", False),
+        ("61 steps; usually 8 to 28", ("41 to 61 steps; usually 8 to 25",), True),
+        ("never seen: new steps", ("41 to 61 steps; usually 8 to 25",), False),
+        ("average ms of spans: 3", ("average ms of spans: 2 to 3; usually 5",), True),
+        ("61 steps; usually 8 to 28", ("Post -> Pay",), False),
+        ("never seen: X link", ("X", "Y"), False),
+        ("never seen: ups and downs", ("ups and downs",), True),
     ],
 )
 def test_a_group_says_once_why_it_stands_out(why, shared, is_shared):
     reasons = [RankedReason("new", "label", text, 5.0) for text in (why, "never seen: Z")]
     judged = Judgement(0.0, -1.0, None, reasons)
     members = [Row(i, "a", judged, 1, 0, {}) for i in (0, 1)]
-    assert GroupRow(1, members, shared).own == ("never seen: Z" if is_shared else why)
+    group = GroupInWords(np.array([0, 1]), 0.1, shared, is_only=True)
+    assert GroupRow(1, members, group).own == ("never seen: Z" if is_shared else why)
 
 
 def test_members_without_a_reason_have_what_the_group_shares(monkeypatch):

@@ -78,8 +78,8 @@ def test_a_group_says_the_data_that_it_shares_if_chance_does_not(folder):
     for i in range(8):
         data[i] = {"site": "C", "sex": "f"}
     members = np.arange(8)
-    assert say_data_of_group(members, data, "scans") == ["site=C (no other scan)"]
+    assert say_data_of_group(members, data, "scans") == {"site=C": "no other scan"}
     data[20]["site"] = "C"
-    assert say_data_of_group(members, data, "scans") == ["site=C (1 of 52 other scans)"]
-    assert say_data_of_group(np.array([30, 31]), data, "scans") == []
-    assert say_data_of_group(members, [{} for _ in data], "scans") == []
+    assert say_data_of_group(members, data, "scans") == {"site=C": "1 of 52 other scans"}
+    assert say_data_of_group(np.array([30, 31]), data, "scans") == {}
+    assert say_data_of_group(members, [{} for _ in data], "scans") == {}

@@ -37,7 +37,7 @@ def test_planted_graphs_are_one_group(planted, k):
     assert len(found.members) <= k + 1
     said = {"category": "Pay -> Post", "structure": "->", "number": "amount of nodes: 99"}
     said["extreme"] = "amount of nodes: 30000"
-    assert said[planted] in say_group(detector.model_, found)
+    assert said[planted] in " ".join(say_group(detector.model_, found))
     assert found.is_only == (planted in ("category", "structure"))
     assert groups.index(found) < 5
 
