@@ -22,6 +22,7 @@ from skgraphkde.cli.options import (
     table_options,
 )
 from skgraphkde.cli.output import TABLES, echo, open_output, write_table
+from skgraphkde.cli.piles import check_piles, piles_of
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.comparing import Comparison, first_of_alike
 from skgraphkde.comparing import compare as compare_piles
@@ -80,13 +81,14 @@ def compare(
     which pile a graph belongs. The test is exact: if the piles are of one source, p is at most .05
     in one of twenty comparisons.
     """
-    files.check_piles()
+    check_piles(files)
+    files.are_piles = files.column is None
     if within is not None and within == files.column_name:
         raise click.UsageError(
             f"{within!r} says to which pile a graph belongs: exchange within something else"
         )
     batch, schema = read_with_gaps(files, schema_settings)
-    is_first, is_second, piles = files.piles()
+    is_first, is_second, piles = piles_of(files)
     n_others = int((~is_first & ~is_second).sum())
     if n_others:
         echo(f"{n_others} graphs without {files.column_name!r} are left out", err=True)
@@ -117,11 +119,11 @@ def compare(
     echo_what_is_read(files, found.detector, "different")
     if output.lower().endswith(SUFFIXES):
         with files.stage("Drawing"), open_output(output) as file:
-            exchanged = ""
+            exchanged = []
             if within is not None:
-                exchanged += f", within each {within}"
+                exchanged.append(f"within each {within}")
             if match is not None:
-                exchanged += f", among {found.detector.schema_.words.graphs} of nearly one size"
+                exchanged.append(f"among {found.detector.schema_.words.graphs} of nearly one size")
             page = page_of_piles(found, X, Z, piles, files.skipped, files.notes, exchanged)
             file.write(page)
     else:

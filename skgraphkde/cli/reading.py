@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 import zipfile
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -15,7 +14,6 @@ from typing import Any
 import click
 import numpy as np
 
-from skgraphkde._messages import listed
 from skgraphkde._utils import stage
 from skgraphkde.cli.output import echo, message_of
 from skgraphkde.core.graphs.batch import GraphBatch
@@ -31,7 +29,6 @@ from skgraphkde.reading.files.sources import SplitFile, files_of, suffix_of
 from skgraphkde.reading.files.tables import SUFFIXES
 from skgraphkde.reading.truth import Truth
 
-MOST_VALUES = 10  # of a column, that an error names
 WITH_OPTIONS = {".csv", ".tsv", ".xes"}  # suffixes of files that have options
 
 
@@ -122,66 +119,6 @@ class GraphFiles:
         self.names = list(batch.names or ())
         self._check_one(batch, schema)
         return batch
-
-    def check_piles(self) -> None:
-        """Refuse paths and options that do not make two piles, before anything is read."""
-        n = len(self.paths)
-        self.are_piles = self.column is None
-        if self.are_piles and n != 2:
-            raise click.UsageError(
-                f"{n} {'path makes' if n == 1 else 'paths make'} no two piles: give two, or one "
-                "list and --column, whose values say to which pile a graph belongs"
-            )
-        if self.column is not None and not self.column_name:
-            raise click.UsageError("--column has no name before =: give COLUMN or COLUMN=VALUE")
-        if self.column is None:
-            first, second = [Path(path).resolve() for path in self.paths]
-            if first.is_relative_to(second) or second.is_relative_to(first):
-                raise click.UsageError(
-                    f"{self.paths[0]} and {self.paths[1]} are one, or one is in the other: give "
-                    "two folders or files"
-                )
-            if self.rule is not None:
-                raise click.UsageError(
-                    "--cases makes graphs of one table: give one, and --column, which says to "
-                    "which pile a case belongs"
-                )
-
-    def piles(self) -> tuple[np.ndarray, np.ndarray, tuple[str, str]]:
-        """Which graphs that were read are in the first pile, which in the second, and their names.
-
-        Raises
-        ------
-        ClickException
-            If there are not two.
-        """
-        if self.column is None:
-            pile = np.array([_path_of(name, self.path_of) for name in self.names])
-            return pile == 0, pile == 1, _names_of_paths(*self.paths)
-        values = np.array(self.column.values(self.names), dtype=object)
-        is_given = values != ""
-        count = Counter(values[is_given].tolist())
-        there = listed([f"{value!r} ({n})" for value, n in count.most_common()], MOST_VALUES)
-        if self.value_of_first:
-            is_first = values == self.value_of_first
-            if not is_first.any():  # a number may be written in another way
-                is_first = values == self.value_of_first.removesuffix(".0")
-            if not is_first.any() or is_first[is_given].all():
-                raise click.ClickException(
-                    f"{self.value_of_first!r} makes no two piles by {self.column_name!r}, which "
-                    f"has {there}"
-                )
-            of_first = f"{self.column_name}={self.value_of_first}"
-            return is_first, ~is_first & is_given, (of_first, f"other {self.column_name}")
-        if len(count) != 2:
-            raise click.ClickException(
-                f"{self.column_name!r} has {len(count)} value{'' if len(count) == 1 else 's'}, "
-                f"and two make two piles: {there}; --column {self.column_name}=VALUE compares "
-                "those of one value with all others"
-            )
-        one, other = count  # in the order in which they come
-        piles = (f"{self.column_name}={one}", f"{self.column_name}={other}")
-        return values == one, values == other, piles
 
     def _check_one(self, batch: GraphBatch, schema: Any) -> None:
         """Say how several graphs are made of one, which nothing can be learned from."""
@@ -352,18 +289,3 @@ class GraphFiles:
         others_remain = is_graph or len(self.paths) > 1 or os.path.isdir(self.paths[0])
         cure = "; --skip-errors leaves out what cannot be used" if others_remain else ""
         raise click.ClickException(message_of(error) + cure) from error
-
-
-def _path_of(name: str, path_of: dict[str, int]) -> int:
-    """The path from which a graph was read: its name begins with that of its file, and "#"."""
-    for end in range(len(name), 0, -1):
-        is_end = end == len(name) or name[end] == "#" or name[end - 1] == "#"
-        if is_end and name[:end] in path_of:
-            return path_of[name[:end]]
-    raise ValueError(f"{name} is in none of the given files")
-
-
-def _names_of_paths(first: str, second: str) -> tuple[str, str]:
-    """Short names of two paths, which tell them apart."""
-    names = Path(os.path.abspath(first)).name, Path(os.path.abspath(second)).name
-    return names if names[0] != names[1] else (first, second)

@@ -66,8 +66,8 @@ class PilesModel:
         Numbers of graphs.
     piles : tuple of str
         Names.
-    exchanged : str
-        Among which graphs these were exchanged, to follow a sentence; "": among all.
+    exchanged : sequence of str
+        Among which graphs these were exchanged; none: among all.
     """
 
     def __init__(
@@ -75,9 +75,9 @@ class PilesModel:
         found: Comparison,
         sizes: tuple[int, int],
         piles: tuple[str, str],
-        exchanged: str,
+        exchanged: Sequence[str],
     ) -> None:
-        self.exchanged = shown(exchanged, LONGEST)
+        self.exchanged = shown(", ".join(exchanged), LONGEST)
         self.found = found
         self.sizes = sizes
         self.piles = (shown(piles[0]), shown(piles[1]))
@@ -104,7 +104,7 @@ class PilesModel:
             f"would look this different in about {_of_draws(self.found.p_value)} draws."
         )
         if self.exchanged:
-            text += f" The {graphs} were exchanged{self.exchanged.removeprefix(',')} only."
+            text += f" The {graphs} were exchanged {self.exchanged} only."
         if not self.is_different:
             text += f" That is no proof that they are alike: more {graphs} may show a difference."
         if min(self.sizes) < FEW:
@@ -155,7 +155,7 @@ def page_of_piles(
     piles: tuple[str, str],
     skipped: Sequence[str] = (),
     notes: Iterable[str] = (),
-    exchanged: str = "",
+    exchanged: Sequence[str] = (),
 ) -> str:
     """The page of what :func:`skgraphkde.comparing.compare` found.
 
@@ -168,8 +168,8 @@ def page_of_piles(
         What they are called.
     skipped, notes : sequence of str, default=()
         Why graphs are left out; warnings of how they were read.
-    exchanged : str, default=""
-        Among which graphs these were exchanged, as ", within each site".
+    exchanged : sequence of str, default=()
+        Among which graphs these were exchanged, as "within each site".
 
     Returns
     -------
