@@ -343,8 +343,8 @@ class Families(Draws):
     TITLE = "Four families of random graphs"
     ABOUT = """\
 Fitted on 400 normal graphs, scored on 200 others and 200 anomalies, 20 to 50 nodes each. Densities
-are means, their scale depends on the method: compare within a table. The rank correlation is
-Spearman's, between the score and the target density of the paper over normal and anomalous graphs;
+are means of the paper's settings; scores of other methods are no densities on its scale. The rank
+correlation is Spearman's, between the score and the target density of the paper over normal and anomalous graphs;
 the target densities of the Barabasi-Albert and Watts-Strogatz graphs are higher for some anomalies
 than for normal graphs.
 """
@@ -369,10 +369,13 @@ than for normal graphs.
         paper = of_paper(read_paper("families"), "family", "quantity", 3)
         parts, titles = [], GAP_TITLES | {"spearman": "rank correlation"}
         for method, of_method in rows.groupby("method", sort=False):
-            ours = averaged(of_method, "family", ["normal", "anomaly", "gap", "spearman"], 3)
+            densities = ["normal", "anomaly", "gap"] if method in PAPER else []
+            ours = averaged(of_method, "family", [*densities, "spearman"], 3)
             ours.insert(0, "auroc", averaged(of_method, "family", ["auroc"])["auroc"])
-            published = paper if method == "paper settings" else paper[:0]
-            parts += [f"### {method}", side_by_side(ours, published, titles)]
+            table = markdown(ours.rename(columns=titles))
+            if method == "paper settings":
+                table = side_by_side(ours, paper, titles)
+            parts += [f"### {method}", table]
         return "\n\n".join(parts)
 
 
