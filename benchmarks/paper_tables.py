@@ -344,9 +344,9 @@ class Families(Draws):
     ABOUT = """\
 Fitted on 400 normal graphs, scored on 200 others and 200 anomalies, 20 to 50 nodes each. Densities
 are means of the paper's settings; scores of other methods are no densities on its scale. The rank
-correlation is Spearman's, between the score and the target density of the paper over normal and anomalous graphs;
-the target densities of the Barabasi-Albert and Watts-Strogatz graphs are higher for some anomalies
-than for normal graphs.
+correlation is Spearman's, between the score and the target density of the paper over normal and
+anomalous graphs; the target densities of the Barabasi-Albert and Watts-Strogatz graphs are higher
+for some anomalies than for normal graphs.
 """
     ROWS = {x: METHODS[x] for x in (*PAPER, "defaults", "one view", "size only", "WL-SVM")}
 

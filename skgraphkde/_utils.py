@@ -90,25 +90,6 @@ def threads_for(n_graphs: int) -> AbstractContextManager[None]:
     return one_blas_thread() if n_graphs <= FEW_GRAPHS else nullcontext()
 
 
-# The position of the first of the graphs that are read, in the list of which they are a part.
-_first: ContextVar[int] = ContextVar("first", default=0)
-
-
-@contextmanager
-def positions_from(first: int) -> Iterator[None]:
-    """Context in which a part of a list is read, so that warnings count from its start."""
-    token = _first.set(first)
-    try:
-        yield
-    finally:
-        _first.reset(token)
-
-
-def position_in_list(i: int) -> int:
-    """The position of graph i of a part in its list, see :func:`positions_from`."""
-    return _first.get() + i
-
-
 # Stages and epochs of training, for a program that configures this logger of Python.
 log = logging.getLogger("skgraphkde")
 log.addHandler(logging.NullHandler())

@@ -20,7 +20,7 @@ from skgraphkde._words import number
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.calibration import LeaveOneOut, rounding
 from skgraphkde.core.scoring.model import GraphModel
-from skgraphkde.detectors.base import as_sequence
+from skgraphkde.detectors.base import as_sequence, check_single
 from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.explanation.quantities import Quantities
 
@@ -158,6 +158,8 @@ def compare(
         raise ValueError(f"names must be two, one for each pile, got {names!r}")
     first = as_sequence(X)
     second = as_sequence(Z)
+    check_single(first)
+    check_single(second)
     sizes = [len(first), len(second)]
     n = sum(sizes)
     if min(sizes) < 2:
@@ -260,7 +262,14 @@ def _codes_of_size(graphs: GraphBatch, blocks: np.ndarray) -> np.ndarray:
         is_full = n_in_code >= PER_SIZE or distinct[i, 0] != distinct[i - 1, 0]
         code_of[i] = code_of[i - 1] + is_full
         n_in_code *= not is_full
-    return code_of[place.reshape(-1)]
+    codes = code_of[place.reshape(-1)]
+    # The largest ones of a block may be too few: they join those before them.
+    for block in np.unique(blocks):
+        of_block = np.unique(codes[blocks == block])
+        is_last = codes == of_block[-1]
+        if len(of_block) > 1 and is_last.sum() < PER_SIZE:
+            codes[is_last] = of_block[-2]
+    return np.unique(codes, return_inverse=True)[1]
 
 
 def _check_exchangeable(blocks: np.ndarray, is_first: np.ndarray) -> None:

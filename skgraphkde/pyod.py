@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.base import BaseGraphDetector, check_single
 from skgraphkde.detectors.estimator import GraphKDEDetector
 
 try:
@@ -117,6 +117,7 @@ class GraphKDE(BaseDetector):
         """
         if len(X) == 0:
             return np.empty((0, 2))
+        check_single(X)
         column = np.empty(len(X), dtype=object)
         column[:] = list(X)
         return super().predict_proba(column, *args, **options)

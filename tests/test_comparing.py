@@ -267,3 +267,16 @@ def test_a_comparison_says_in_short_what_it_found():
     lines = str(found).splitlines()
     assert lines[0] == "p = 0.001 that the piles are of one source"
     assert lines[1].strip().startswith(found.findings["finding"][0])
+
+
+def test_batches_of_several_graphs_are_refused():
+    batch = read_graphs([nx.cycle_graph(n) for n in range(4, 12)])
+    with pytest.raises(ValueError, match="graph 0 is a batch of 4 graphs: give them one by one"):
+        compare([batch[:4], batch[4:]], batch)
+
+
+def test_no_group_of_a_size_has_few_graphs():
+    batch = read_graphs([nx.path_graph(n) for n in range(3, 12)])
+    assert _codes_of_size(batch, np.zeros(9, dtype=int)).tolist() == [0] * 4 + [1] * 5
+    blocks = np.repeat([0, 1], [6, 3])
+    assert _codes_of_size(batch, blocks).tolist() == [0] * 6 + [1] * 3

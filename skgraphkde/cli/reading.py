@@ -161,7 +161,7 @@ class GraphFiles:
             return self._several_tables()
         found = self._found()
         if self.spans:
-            return [SpanFiles(tuple(found))]
+            return self._spans(found)
         self._check_options(found)
         return found
 
@@ -213,10 +213,12 @@ class GraphFiles:
     def _found(self) -> list[Source]:
         """The files that are there, without a table that describes their graphs."""
         of_tables = {} if self._describes_files else self.tables
-        found = dict[str, Source]()
+        found = dict[tuple[str, ...], Source]()
         for k, paths in enumerate([[x] for x in self.paths] if self.are_piles else [self.paths]):
             for source in find_files(paths, self.on_error, of_tables, self.options):
-                found[str(source)] = source
+                if self.are_piles and isinstance(source, TableFiles) and not source.prefix:
+                    source = replace(source, prefix=f"{name_of(Path(self.paths[k]))}#")
+                found[tuple(map(str, files_of(source)))] = source
                 self.path_of[name_of(source)] = k
         have_tables = any(isinstance(x, TableFiles) for x in found.values())
         if self._describes_files:
@@ -225,7 +227,8 @@ class GraphFiles:
                     "--graphs is a table beside files of graphs, or beside one table of edges: "
                     "name that table in place of its folder"
                 )
-            found.pop(str(self.tables["graphs"]), None)
+            described = os.path.realpath(self.tables["graphs"])
+            found = {key: x for key, x in found.items() if os.path.realpath(key[0]) != described}
         elif self.tables and not have_tables:
             raise click.UsageError(
                 "--graph-column and the other options of tables need one table of edges "
@@ -233,6 +236,20 @@ class GraphFiles:
                 "--source-column and --target-column, or leave the options out"
             )
         return list(found.values())
+
+    def _spans(self, found: Sequence[Source]) -> list[Source]:
+        """The files of spans, over which those of a trace may be spread, but in two piles."""
+        if not self.are_piles:
+            return [SpanFiles(tuple(found))]
+        sources: list[Source] = []
+        path_of = self.path_of
+        self.path_of = {}
+        for k, path in enumerate(self.paths):
+            prefix = f"{name_of(Path(path))}#"
+            of_pile = tuple(x for x in found if path_of[name_of(x)] == k)
+            sources.append(SpanFiles(of_pile, prefix))
+            self.path_of[prefix] = k
+        return sources
 
     def _check_options(self, sources: Sequence[Source]) -> None:
         """Refuse options of tables and logs where no file has them."""

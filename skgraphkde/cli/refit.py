@@ -88,7 +88,7 @@ def learn(model: str, verdicts: str, files: GraphFiles, output: str, own: Any) -
     files.paths = files.paths or _files_of(marked.verdicts, verdicts)
     batch = files.read(fitted.schema_)
     found = np.array(marked.of(list(batch.names or ()), files))
-    some = np.flatnonzero(found)
+    some = np.flatnonzero(found != "")
     echo(f"read            {batch.schema.words.counted(len(some), 'graph')} with a verdict")
     save(fit_quietly(files, fitted.learn, batch[some], found[some]), output)
 

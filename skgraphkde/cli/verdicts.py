@@ -11,13 +11,15 @@ import click
 
 from skgraphkde._messages import listed, shown
 from skgraphkde.cli.reading import GraphFiles
-from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, WORDS
+from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, WORDS
 from skgraphkde.page.rendering import FORMULA
 from skgraphkde.page.rows import LONGEST
 from skgraphkde.reading.files.tables import read_cells
 
 # What a table may say, and "" for no verdict.
 VERDICTS = {**WORDS, "-1": ANOMALY, "1": NORMAL}
+# 0 and 1 alone might be the codes of others.
+IN_WORDS = {ANOMALY: "anomaly", UNKNOWN: "", NORMAL: "normal"}
 
 verdicts_option = click.option(
     "--verdicts",
@@ -35,8 +37,8 @@ class Verdicts(NamedTuple):
     verdicts: dict[str, int]  # 1 or -1
     ranks: dict[str, int]  # of all graphs on the page that saved it; 1 is the oddest
 
-    def of(self, names: list[str], files: GraphFiles) -> list[int]:
-        """The verdict on each graph of a list, 0 for none.
+    def of(self, names: list[str], files: GraphFiles) -> list[str]:
+        """The verdict on each graph of a list in words, "" for none.
 
         A name of the table that the list lacks ends the command, or is skipped as requested.
         """
@@ -74,7 +76,8 @@ class Verdicts(NamedTuple):
                     "were read: give the files or tables that the page was made of"
                 )
             )
-        return [self.verdicts[said[i]] if i in said else 0 for i in range(len(names))]
+        found = [self.verdicts[said[i]] if i in said else UNKNOWN for i in range(len(names))]
+        return [IN_WORDS[verdict] for verdict in found]
 
 
 def read_verdicts(path: str) -> Verdicts:

@@ -915,17 +915,23 @@ class BaseGraphDetector(OutlierMixin, Specification):
         save(self, path)
 
 
-def read_each(detector: BaseGraphDetector, graphs: Any) -> GraphBatch:
-    """The graphs of a sequence as a detector reads them, if none is a batch of several."""
-    batch = detector.read(graphs)
-    if len(batch) != len(graphs):
-        raise GraphError(0, f" is a batch of {len(batch)} graphs: give them one by one")
-    return batch
+def read_each(detector: BaseGraphDetector, graphs: Any, part: slice) -> GraphBatch:
+    """Some graphs of a sequence as a detector reads them; none of them is a batch of several."""
+    with positions_in(np.arange(part.start, part.stop)):
+        check_single(graphs[part])
+        return detector.read(graphs[part])
+
+
+def check_single(graphs: Any) -> None:
+    """Raise a GraphError if a graph of a list is a batch of several."""
+    for i, graph in enumerate(() if isinstance(graphs, GraphBatch) else graphs):
+        if isinstance(graph, GraphBatch) and len(graph) != 1:
+            raise GraphError(i, f" is a batch of {len(graph)} graphs: give them one by one")
 
 
 def text_of_one(error: Exception, called: Any) -> str:
     """The text of an error about a graph that was read alone, with its name or position."""
-    if isinstance(error, GraphError) and error.graph == 0:
+    if isinstance(error, GraphError) and isinstance(error.graph, int):
         error = GraphError(called, error.text)
     return encodable(str(error))
 
@@ -940,7 +946,10 @@ def check_target(X: Any, y: Any) -> None:
     """
     if y is None:
         return
-    n = len(as_sequence(X))
+    graphs = as_sequence(X)
+    n = len(graphs)
+    if not isinstance(graphs, GraphBatch):
+        n = sum(len(x) if isinstance(x, GraphBatch) else 1 for x in graphs)
     if len(y) != n:
         raise ValueError(f"y has {len(y)} values for {n} graphs: give one for each, or None")
     if not np.isin(y, (1, -1)).all():

@@ -22,7 +22,6 @@ from skgraphkde.core.graphs.problems import IgnoredWarning
 from skgraphkde.core.graphs.schema import KINDS_OF, FittedSchema
 from skgraphkde.core.points.features import NodeFeatures
 from skgraphkde.core.points.propagation import Encoder, Propagation
-from skgraphkde.core.scoring.calibration import Split
 from skgraphkde.core.scoring.groups import find_groups
 from skgraphkde.core.scoring.model import fit_model
 from skgraphkde.core.specification import StrOptions, at_least
@@ -388,13 +387,16 @@ class GraphKDEDetector(
             group[found.members] = found.members[0]
             if not self.verdicts_[self.calibration_graphs_[found.members]].any():
                 ranks[found.members] = np.minimum(ranks[found.members], found.share)
-        judged = self.calibration_index_[self.verdicts_ != UNKNOWN]
-        is_unknown = (self.verdicts_ == UNKNOWN) & (self.calibration_index_ >= 0)
-        unknown = np.flatnonzero(is_unknown & ~np.isin(self.calibration_index_, judged))
+        (kinds,) = kinds_of(self.training_graphs_)  # equal for copies
+        is_judged = np.isin(kinds, kinds[self.verdicts_ != UNKNOWN])
+        unknown = np.flatnonzero(~is_judged & (self.calibration_index_ >= 0))
         index = self.calibration_index_[unknown]
         order = np.lexsort([self.calibration_scores_[index], ranks[index]])
-        _, first = np.unique(group[index[order]], return_index=True)
-        return unknown[order[np.sort(first)]][:n]
+        # Of copies, and of a group, the first.
+        for alike in (kinds[unknown], group[index]):
+            _, first = np.unique(alike[order], return_index=True)
+            order = order[np.sort(first)]
+        return unknown[order][:n]
 
     def check_keeps_training_graphs(self) -> None:
         """Raise a ValueError unless each training graph was compared with the others."""
@@ -552,7 +554,7 @@ class GraphKDEDetector(
         model = self.model_
         weights = of_calibration = model.view_weights[:, np.newaxis]
         judged = model.as_log_p_values(model.view_scores(batch))
-        if isinstance(self._calibration, Split):
+        if not self.keeps_training_graphs:
             held_out = self.training_graphs_[self.calibration_graphs_]
             calibration = model.as_log_p_values(model.view_scores(held_out))
         else:

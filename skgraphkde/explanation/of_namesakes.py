@@ -92,7 +92,7 @@ def _say_shift(
     shifted = view.shifted(graph, unusual.own)
     is_more = len(shifted.above) >= len(shifted.below)
     nodes = shifted.above if is_more else shifted.below
-    if len(nodes) < MANY * shifted.n_names:
+    if not len(nodes) or len(nodes) < MANY * shifted.n_names:
         return Reason(view.name, "")
     words = graph.schema.words
     first = int(nodes[0])

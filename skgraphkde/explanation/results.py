@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._messages import encodable
-from skgraphkde._utils import during, one_blas_thread, positions_from, progress, threads_for
+from skgraphkde._utils import during, one_blas_thread, progress, threads_for
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.scoring.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.core.scoring.groups import find_groups
@@ -591,8 +591,7 @@ def _judge_usable(
     while parts:
         part = parts.pop()
         try:
-            with positions_from(part.start):
-                batch = read_each(detector, graphs[part])
+            batch = read_each(detector, graphs, part)
             found = _judged(detector, batch, None, reasons)
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
             middle = (part.start + part.stop) // 2

@@ -725,13 +725,15 @@ def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]
     if rows.shape[1] != 1:
         raise edges.error(0, f" has {rows.shape[1]} numbers as {name!r}: give every edge one")
     weights = rows[:, 0]
-    bad = ~((weights > 0) & (weights <= LARGEST))
+    least = np.finfo(float).tiny  # smaller ones lose digits
+    bad = ~((weights >= least) & (weights <= LARGEST))
     if bad.any():
         k = int(bad.argmax())
         raise edges.error(
             k,
-            f" has the weight {weights[k]}: weights must be positive, and at most {LARGEST:g}; to "
-            f"read numbers of any sign, name {name!r} in edge_numbers, and no edge_weight",
+            f" has the weight {weights[k]}: weights must be positive, at least {least:.2g} and at "
+            f"most {LARGEST:g}; to read numbers of any sign, name {name!r} in edge_numbers, and no "
+            "edge_weight",
         )
     if not adds_up.all() and (weights != 1).any():
         raise GraphError(

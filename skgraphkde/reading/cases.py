@@ -281,9 +281,9 @@ def graphs_of_cases(
     for name in needed - set(edges.columns):
         there = closest_names(name, map(str, edges.columns))
         raise ValueError(f"the table of edges has no column {name!r}: it has {there}")
-    if graph in edges:
+    if graph in edges or (nodes is not None and graph in nodes):
         raise ValueError(
-            f"the table has the column {graph!r}, which would be that of the cases: rename it, or "
+            f"a table has the column {graph!r}, which would be that of the cases: rename it, or "
             f"give it as that of the graphs (--graph-column {graph} in the shell)"
         )
     split, of_nodes = rule.split(edges, nodes, columns)
@@ -291,7 +291,7 @@ def graphs_of_cases(
     for name, rows in split.groupby(graph, sort=False).groups.items():
         own: Any = found[name]
         if not isinstance(own, GraphError):
-            own.graph[ROWS] = rows.tolist()
+            own.graph[ROWS] = list(dict.fromkeys(rows.tolist()))  # a row may be two arcs
     return found
 
 
@@ -338,6 +338,8 @@ def words_of_rows(rows: Sequence[Any]) -> str:
 def _windows_of(times: pd.Series, window: str) -> tuple[np.ndarray, list[str]]:
     """The window of each row, and the starts of the windows."""
     try:
+        if window.strip().replace(".", "").isdecimal():  # which pandas takes for nanoseconds
+            raise ValueError("no unit")
         length = pd.Timedelta(window)
     except ValueError as error:
         raise ValueError(

@@ -20,7 +20,9 @@ CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 FORMATS = ("ISO8601", *(date + clock for date in DATES for clock in CLOCKS))
 
 # A time zone at the end of a time.
-ZONE = re.compile(r":\d\d(\.\d+)? ?(Z|UTC|GMT|[+-]\d\d:?\d\d)$", re.IGNORECASE)
+ZONE = re.compile(r":\d\d(\.\d+)? ?(Z|UTC|GMT|[+-]\d\d(:?\d\d)?)$", re.IGNORECASE)
+# Whole numbers between these are dates, if they are some: as seconds, all would be in August 1970.
+COMPACT_DATES = 19000101, 21001231
 # Numbers of seconds, milliseconds, microseconds and nanoseconds since 1970 are below these.
 UNITS = (("s", 1e11), ("ms", 1e14), ("us", 1e17), ("ns", np.inf))
 
@@ -106,6 +108,10 @@ def times_of(what: str, name: str, values: pd.Series, first_row: int = 0) -> pd.
         return _times_of_texts(what, name, values, first_row)
     with suppress(ValueError, TypeError):
         numbers = pd.to_numeric(values)
+        if (numbers % 1 == 0).all() and numbers.between(*COMPACT_DATES).all():
+            times = pd.to_datetime(numbers.astype("int64").astype(str), utc=True, format="%Y%m%d")
+            warn(f"{what}: {int(numbers.iloc[0])} under {name!r} is read as a date, YYYYMMDD")
+            return times
         unit: Any = next(unit for unit, most in UNITS if np.abs(numbers).max() < most)
         return pd.to_datetime(numbers, unit=unit, utc=True)
     try:

@@ -161,3 +161,10 @@ def test_split_uses_graphs_set_aside(calibration):
     assert detector.offset_ == pytest.approx(expected, rel=1e-8)
     np.testing.assert_array_equal(detector.fit_predict(PATHS), detector.predict(PATHS))
     assert detector.p_values(PATHS).min() >= 1 / (n + 1)
+
+
+def test_what_a_method_of_a_subclass_returns_can_still_be_written_to():
+    detector = Leaving()
+    detector.scores = np.arange(20.0)
+    detector.fit(PATHS)
+    detector.scores[0] = 1.0

@@ -14,8 +14,10 @@ from skgraphkde import (
     GCN,
     GraphBatch,
     GraphKDEDetector,
+    GraphSchema,
     LeaveOneOut,
     Split,
+    UnseenCategoryWarning,
     read_graphs,
     report,
 )
@@ -386,3 +388,33 @@ def test_one_graph_less_changes_few_references():
     graphs = EIGHTY[:79]
     chosen, of_others = sample_by_content(graphs, 40), sample_by_content(graphs[1:], 40) + 1
     assert len(np.setdiff1d(of_others, chosen)) <= 2
+
+
+@pytest.mark.parametrize("learned", [True, False])
+def test_of_copies_that_count_apart_one_is_suggested(learned):
+    star = nx.star_graph(30)
+    graphs = [*[nx.cycle_graph(n) for n in range(15, 65)], star, star.copy()]
+    detector = GraphKDEDetector().fit(graphs)
+    assert len({*detector.suggest(3)} & {50, 51}) == 1
+    if learned:
+        detector.learn([star], ["normal"])
+    else:
+        detector.fit(graphs, verdicts=[*[""] * 50, "normal", ""])
+    assert {*detector.suggest(3)}.isdisjoint({50, 51})
+
+
+def test_a_warning_names_the_position_in_the_list_of_the_user():
+    graphs = [with_data(nx.cycle_graph(4 + i % 9), {"label": lambda _: "C"}) for i in range(60)]
+    held_out = GraphKDEDetector(calibration=Split(0.3), random_state=10).fit(graphs)
+    i = int(held_out.calibration_graphs_[-1])
+    graphs[i].nodes[0]["label"] = "Xx"
+    with pytest.warns(UnseenCategoryWarning, match=f"Xx of 'label', first in graph {i}$"):
+        GraphKDEDetector(calibration=Split(0.3), random_state=10).fit(graphs)
+
+
+def test_weights_that_no_file_holds_are_refused():
+    graphs = [nx.cycle_graph(4 + i) for i in range(8)]
+    for graph in graphs:
+        nx.set_edge_attributes(graph, 1e-310, "weight")
+    with pytest.raises(ValueError, match=r"graph 0, edge .* has the weight 1e-310: weights must"):
+        GraphKDEDetector(schema=GraphSchema(edge_weight="weight")).fit(graphs)

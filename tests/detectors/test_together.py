@@ -156,3 +156,10 @@ def test_what_cannot_be_judged_together_is_an_error():
     trained = GraphKDEDetector(calibration="train").fit(networks(20, 0))
     with pytest.raises(ValueError, match="calibration='train'"):
         trained.p_values(networks(5, 1), adapt=True)
+
+
+def test_a_parameter_that_is_set_counts_from_the_next_fit_on():
+    detector = GraphKDEDetector(random_state=0).fit(networks(40, 0))
+    before = detector.p_values(networks(20, 1), adapt=True)
+    detector.set_params(calibration=Split(0.3))
+    assert detector.p_values(networks(20, 1), adapt=True).tolist() == before.tolist()

@@ -197,3 +197,16 @@ def test_windows_in_which_nearly_all_hangs_together_are_said():
     table["time"] = pd.Timestamp("2026-01-05") + pd.to_timedelta(table.pop("day"), "D")
     with pytest.warns(UserWarning, match="5 of 5 cases have 150 of 150 rows: in most windows"):
         split_cases(table, time="time", window="1D")
+
+
+def test_a_length_of_time_has_a_unit():
+    frame = pd.DataFrame({"source": ["a"], "target": ["b"], "day": ["2026-01-01"]})
+    with pytest.raises(ValueError, match="window='7' is no length of time"):
+        split_cases(frame, by="windows", time="day", window="7")
+
+
+def test_a_zone_may_be_an_hour():
+    frame = pd.DataFrame({"source": list("ab"), "target": list("bc")})
+    frame["time"] = ["2026-01-01 23:30:00", "2026-01-01 23:30:00+01"]
+    with pytest.raises(UnreadableError, match="write all times with their zone"):
+        split_cases(frame, time="time", window="1h")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,21 +57,34 @@ class GraphError(ValueError):
         return f"{'no graph' if self.graph is None else called(self.graph)}{self.text}"
 
 
+# The positions of the graphs of a part in the list of the user; None if they are the list.
+_positions: ContextVar[np.ndarray | None] = ContextVar("positions", default=None)
+
+
 @contextmanager
 def positions_in(index: np.ndarray) -> Iterator[None]:
-    """Context of a part of a list: an error about a graph names its position in the whole list.
+    """Context of a part of a list: errors and warnings name positions in the whole list.
 
     Parameters
     ----------
     index : ndarray of int
         Positions of the graphs of the part.
     """
+    token = _positions.set(index)
     try:
         yield
     except GraphError as error:
         if isinstance(error.graph, int):
             raise type(error)(int(index[error.graph]), error.text) from error
         raise
+    finally:
+        _positions.reset(token)
+
+
+def position_in_list(i: int) -> int:
+    """The position of graph i of a part in the whole list, see :func:`positions_in`."""
+    index = _positions.get()
+    return i if index is None else int(index[i])
 
 
 class WrongTypeError(GraphError, TypeError):

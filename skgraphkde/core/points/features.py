@@ -20,11 +20,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._messages import listed, shown
-from skgraphkde._utils import position_in_list, warn
+from skgraphkde._utils import warn
 from skgraphkde._words import legible
 from skgraphkde.core.graphs.arrays import ROUNDING, codes_in
 from skgraphkde.core.graphs.batch import GraphBatch, is_spatial
-from skgraphkde.core.graphs.problems import UnseenCategoryWarning, called
+from skgraphkde.core.graphs.problems import UnseenCategoryWarning, called, position_in_list
 from skgraphkde.core.graphs.random_walks import STEPS, return_probabilities
 from skgraphkde.core.graphs.refinement import (
     INCREMENT,

@@ -249,14 +249,14 @@ def finite(values: Any, what: str = "score") -> np.ndarray:
     Returns
     -------
     ndarray
-        The values, as floats.
+        A copy of the values, as floats.
 
     Raises
     ------
     GraphError
         If a value is not finite.
     """
-    values = np.asarray(values, dtype=float)
+    values = np.array(values, dtype=float)
     if not np.isfinite(values).all():
         graph = int(np.argwhere(~np.isfinite(values))[0, 0])
         raise GraphError(

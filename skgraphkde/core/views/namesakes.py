@@ -466,6 +466,9 @@ class Namesakes(View):
         known = known if own < 0 else np.delete(known, own, axis=0)
         links = _links_of(graph, self.names_)
         names = np.flatnonzero((links.is_there[0] > 0) & is_there.any(axis=0))
+        if not len(names):
+            none = np.zeros(0, dtype=np.int64)
+            return Shifted(j, 0, none, none, 0.0, np.zeros(0))
         totals = links.totals(j)[0, names]
         others = np.where(is_there, known, np.nan)[:, names]
         low, high = np.nanquantile(others, USUAL, axis=0)

@@ -38,6 +38,7 @@ from skgraphkde.reading.files.logs import Cases
 from skgraphkde.reading.files.matrices import HAS_WEIGHTS
 from skgraphkde.reading.files.sources import CSV, Source, files_of, read_file, suffix_of
 from skgraphkde.reading.files.tables import (
+    ENDS,
     NO_OPTIONS,
     NUMBER,
     TableFiles,
@@ -49,6 +50,7 @@ from skgraphkde.reading.files.tables import (
 from skgraphkde.reading.files.walk import OnError, raise_error
 from skgraphkde.reading.formats.common import Graph, is_missing
 from skgraphkde.reading.formats.networkx import read_networkx
+from skgraphkde.reading.problems import UnreadableError
 from skgraphkde.reading.selection import align_to_schema
 from skgraphkde.reading.truth import Truth
 
@@ -117,7 +119,7 @@ def iter_graphs(
                 if of_log and position in log_of_case:
                     in_two.append(f"{position[1:]!r} in {log_of_case[position]} and {path}")
                 log_of_case[position] = str(path)
-                if isinstance(graph, GraphError):  # which names its graph
+                if isinstance(graph, GraphError | UnreadableError):  # complete
                     refuse(graph)
                 elif isinstance(graph, ValueError):
                     refuse(ValueError(f"{name}: {graph}"))
@@ -287,6 +289,10 @@ def attempt(refuse: Callable[[Exception], None], function: Callable, *arguments:
         refuse(error)
 
 
+# Columns whose points are in no numbers, such as those of addresses.
+OF_IDS = {*chain.from_iterable(ENDS), "id", "node", "graph"}
+
+
 def with_decimal_mark(files: Sequence[Source], options: Mapping[str, str]) -> Mapping[str, str]:
     """The options, with the decimal mark that CSVs say, if there are several and they agree.
 
@@ -302,6 +308,7 @@ def with_decimal_mark(files: Sequence[Source], options: Mapping[str, str]) -> Ma
         if suffix_of(path) in CSV and path.is_file():
             # Reading will raise and warn.
             with warnings.catch_warnings(action="ignore"), suppress(Exception):
-                marks.add(decimal_mark(read_cells(path, options)))
+                cells = read_cells(path, options)
+                marks.add(decimal_mark({k: x for k, x in cells.items() if k.lower() not in OF_IDS}))
     marks.discard(None)
     return {**options, "decimal": marks.pop()} if len(marks) == 1 else options

@@ -125,6 +125,9 @@ class Beside:
             )
         self._user_of[key] = name
         row = self._rows_of_table[key]
+        for value in row.values():
+            if isinstance(value, ValueError):  # in the place of a number
+                raise value
         self._replaced |= {x for x in row if x in graph.graph and graph.graph[x] != row[x]}
         graph.graph.update(row)
 

@@ -206,12 +206,15 @@ class SpanFiles:
     Parameters
     ----------
     files : tuple of Path or zipfile.Path
+    prefix : str
+        Of the names of traces, where those of several piles may be alike.
     """
 
     files: tuple[Any, ...]
+    prefix: str = ""  # of the names of traces
 
     def __str__(self) -> str:
-        return ""  # the graphs have the ids of traces
+        return self.prefix  # the graphs have the ids of traces
 
     def read(self, schema: GraphSchema, _: Mapping[str, str] = NO_OPTIONS) -> Graphs:
         """The traces, with their ids.
@@ -223,8 +226,19 @@ class SpanFiles:
         _ : mapping
             Options of tables, which spans do not have.
         """
-        spans = (x for path in self.files for x in _spans(path, read_content(path)))
-        return _traces(spans, schema)
+        spans = []
+        errors = []
+        for path in self.files:
+            try:
+                spans += list(_spans(path, read_content(path)))
+            except UnreadableError as error:
+                errors.append(error)
+            except Exception as error:  # parsers raise many kinds of errors for broken files
+                text = f"{path} cannot be read as spans ({error}): export it again"
+                errors.append(UnreadableError(text))
+        if errors and not spans:
+            raise errors[0]
+        return [*_traces(spans, schema), *(("", error) for error in errors)]
 
 
 def are_spans(content: bytes) -> bool:

@@ -18,7 +18,7 @@ import networkx as nx
 from skgraphkde.core.graphs.schema import (
     GraphSchema,
 )
-from skgraphkde.reading.cases import CaseRule, graphs_of_cases, tables_of_graph
+from skgraphkde.reading.cases import ROWS, CaseRule, graphs_of_cases, tables_of_graph
 from skgraphkde.reading.files.common import (
     AnyPath,
     Graphs,
@@ -79,6 +79,9 @@ class SplitFile:
             columns = {"graph": "case", "source": "source", "target": "target", "node": "node"}
             edges, nodes, _ = tables_of_graph(graph, columns)
             cases = graphs_of_cases(self.rule, edges, nodes, columns, graph.is_directed())
+            for case in cases.values():
+                if isinstance(case, nx.Graph):
+                    del case.graph[ROWS]  # a file of one graph has none
             found += [(f"{position}#{name}", x) for name, x in cases.items()]
         return found
 

@@ -69,6 +69,20 @@ ENDS = (
 )
 
 Cells = dict[str, list[str]]  # of each column
+FIRST_ROW = 2  # of a spreadsheet, below the names of its columns
+
+
+class FileCells(Cells):
+    """The cells of a file, and the numbers of the rows that they are in."""
+
+    rows: list[int]
+
+
+def row_of(cells: Cells, k: int) -> int:
+    """What people call the row k of a table: the first is below the names of the columns."""
+    return cells.rows[k] if isinstance(cells, FileCells) else k + FIRST_ROW
+
+
 NO_OPTIONS: Mapping[str, str] = {}
 # Columns of the tables of a call whose decimal mark is not clear, for one warning; None: warn of
 # those of each table.
@@ -123,10 +137,15 @@ class TableFiles:
             How tables are written, as for :func:`~skgraphkde.reading.files.batches.iter_graphs`.
         """
         tables = {path: read_table(path, options) for path in self.files}
-        decimal = options.get("decimal") or decimal_mark(
-            *(x for x in tables.values() if isinstance(x, dict))
-        )
         source, target = _ends_among(tables[self.edges], (self.source, self.target))
+        ids = {self.graph, source, target, self.node}
+        decimal = options.get("decimal") or decimal_mark(
+            *(
+                {k: x for k, x in of.items() if k not in ids}
+                for of in tables.values()
+                if isinstance(of, dict)
+            )
+        )
         is_one_way = (source.lower(), target.lower()) in ENDS[1:]
 
         def frame(path: AnyPath | None, part: str, *ids: str) -> Any:
@@ -139,7 +158,7 @@ class TableFiles:
             }
             values = typed_columns(path, table, schema, part, decimal)
             typed = pd.DataFrame(texts | values, dtype=object)
-            typed.index += 2  # the rows of a spreadsheet, of which the first is the header
+            typed.index = pd.Index([row_of(table, k) for k in range(len(typed))])
             return typed
 
         edges = frame(self.edges, "edge", self.graph, source, target)
@@ -254,8 +273,13 @@ def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
 
 
 def read_rows(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> list[tuple[str, ...]]:
-    """The rows of a file, that of the names first; the parameters are those of `read_cells`."""
-    text = ABOVE.sub("", decode_text(path, read_content(path), options.get("encoding")), count=1)
+    """The rows of a file; empty ones, comments and what is above the names have no cells.
+
+    The parameters are those of `read_cells`.
+    """
+    whole = decode_text(path, read_content(path), options.get("encoding"))
+    text = ABOVE.sub("", whole, count=1)
+    n_above = whole.count("\n") - text.count("\n")
     said = re.match(r"sep=(.)\r?\n", text)  # by Excel
     text = text[said.end() :] if said else text
     separator = options.get("separator") or (said[1] if said else _separator(text))
@@ -274,24 +298,32 @@ def read_rows(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> list[tu
             f"{path}: a quote is not closed, or there is text after one that closes: write a quote "
             "in a cell as two"
         ) from error
-    # Comments among the rows; the first row may name an index "#".
-    rows = rows[:1] + [row for row in rows[1:] if not (row and row[0].startswith("#"))]
-    if not any(rows):
+    header = next((row for row in rows if row), ())
+    if not header:
         raise ValueError(f"{path} is empty: leave it out")
-    return rows
+    start = rows.index(header)  # which may name an index "#"
+    of_data = [() if _is_comment(row, len(header)) else row for row in rows[start + 1 :]]
+    return [()] * (n_above + start) + [header, *of_data]
+
+
+def _is_comment(row: tuple[str, ...], n_columns: int) -> bool:
+    """True for "# ...", and for other rows after "#" that are too short: "#7,a,b" is an id."""
+    return bool(row) and (row[0].startswith("# ") or (row[0][:1] == "#" and len(row) < n_columns))
 
 
 def cells_of(path: AnyPath, rows: list[tuple[str, ...]]) -> Cells:
     """The cells of rows, without the space around them; an index without a name is left out."""
-    table: Cells = {}
+    table = FileCells()
+    table.rows = [number for number, row in enumerate(rows, 1) if row][1:]
+    rows = [row for row in rows if row]
     for k in range(max(map(len, rows))):
-        name, *cells = [row[k].strip() if k < len(row) else "" for row in rows if row]
+        name, *cells = [row[k].strip() if k < len(row) else "" for row in rows]
         counts = all(map(str.isdigit, cells)) or cells == [x.strip() for x in rows[0][1:]]
         is_index = k == 0 and name in ("", "Unnamed: 0") and counts
         if (is_index and len(set(cells)) == len(cells)) or not (name or any(cells)):
             continue
         if not name:
-            row = next(row for row, cell in enumerate(cells, 2) if cell)
+            row = row_of(table, next(i for i, cell in enumerate(cells) if cell))
             raise ValueError(
                 f"{path}, row {row}: column {k + 1} has no name: name it or leave it out, with "
                 "what is above the row of names; put quotes around cells that have the separator"
@@ -342,7 +374,7 @@ def take_ids(path: AnyPath, cells: Cells, name: str) -> list[str]:
     """Remove a column of ids, none of which is empty, from a table."""
     ids = cells.pop(name)
     if "" in ids:
-        row = ids.index("") + 2
+        row = row_of(cells, ids.index(""))
         raise UnreadableError(f"{path}, row {row}: {name!r} is empty: fill or remove it")
     return ids
 
@@ -425,7 +457,7 @@ def typed_columns(
             )
             for k, value in enumerate(values):
                 if isinstance(value, str):
-                    values[k] = not_a_number(f"{part}s", k + 2, name, value, cure)
+                    values[k] = not_a_number(f"{part}s", row_of(cells, k), name, value, cure)
     return columns
 
 

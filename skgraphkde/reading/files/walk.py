@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,8 +33,10 @@ OF_COMMANDS = (
     b"graph,score,",
     b"graph,node,contribution,",
     b"graph,verdict",
-    b'{"graph":"',
+    b"kind,what,finding,",
 )
+# The same of tables in lines of JSON, whose names may be long.
+IN_LINES = re.compile(rb'\{"graph":"(?:[^"\\]|\\.)*","(score|verdict|node|rank|kind|error)":')
 HIDDEN = (".", "__MACOSX")  # begin the names of files and folders that nobody means
 # Called with the error of a file or a graph, which is then skipped. None: raise the error.
 OnError = Callable[[Exception], None] | None
@@ -196,10 +199,10 @@ def _is_graph(path: AnyPath) -> bool:
         return True
     try:
         with path.open("rb") as file:
-            start = file.read(100).removeprefix(b"\xef\xbb\xbf").replace(b";", b",")
+            start = file.read(10_000).removeprefix(b"\xef\xbb\xbf")
     except DAMAGED:  # which its reader says
         return True
-    return not start.startswith(OF_COMMANDS)
+    return not (start.replace(b";", b",").startswith(OF_COMMANDS) or IN_LINES.match(start))
 
 
 def raise_error(error: Exception) -> None:

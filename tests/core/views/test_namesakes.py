@@ -294,3 +294,18 @@ def test_names_do_not_recur_where_nearly_all_graphs_are_copies():
     assert len(detector.model_.references) == 4
     assert "namesakes of nodes" not in detector.model_.view_names
     assert np.isfinite(detector.score_samples(scans(2, 8))).all()
+
+
+def test_a_graph_without_a_known_name_is_explained():
+    rng = np.random.default_rng(0)
+
+    def ring(mark):
+        graph = nx.Graph()
+        for i in range(5):
+            graph.add_edge(f"{mark}{i}", f"{mark}{(i + 1) % 5}", w=rng.uniform(1, 20))
+        return graph
+
+    detector = GraphKDEDetector(schema=GraphSchema(edge_numbers="w"))
+    detector.fit([ring("a") for _ in range(12)])
+    assert detector.model_.first(Namesakes) is not None
+    assert len(explain(detector, [ring("b")])) > 0
