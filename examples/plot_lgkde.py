@@ -32,15 +32,15 @@ print(f"AUROC: {roc_auc_score(y[new], detector.score_samples(molecules[new])):.3
 
 # %%
 # The density is a mixture of nine bandwidths. Learning finds the weights under which graphs are
-# denser than their perturbed twins. The loss falls, and nearly all of the weight goes to one
-# bandwidth.
+# denser than their perturbed twins. The loss falls, and nearly all of the weight goes to three
+# neighboring bandwidths.
 history = pd.DataFrame(detector.history_)
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 history.plot(y="loss", xlabel="epoch", ylabel="loss", legend=False, ax=axes[0])
 weights = pd.DataFrame(history["mixture_weights"].tolist())
 weights.columns = [f"h = {h:.3f}" for h in detector.bandwidths_]
 weights.plot(xlabel="epoch", ylabel="weight of the bandwidth", colormap="viridis", ax=axes[1])
-axes[1].legend(frameon=False, loc="center right")
+axes[1].legend(frameon=False, loc="upper left", ncols=2, fontsize="small")
 plt.show()
 
 # %%

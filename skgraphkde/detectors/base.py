@@ -952,7 +952,13 @@ def check_target(X: Any, y: Any) -> None:
         n = sum(len(x) if isinstance(x, GraphBatch) else 1 for x in graphs)
     if len(y) != n:
         raise ValueError(f"y has {len(y)} values for {n} graphs: give one for each, or None")
-    if not np.isin(y, (1, -1)).all():
+    marks = np.asarray(y)
+    if (marks == -1).any() and np.isin(y, (1, -1)).all():
+        warn(
+            f"y marks {np.count_nonzero(marks == -1)} of {n} graphs as anomalies, and fit takes "
+            "all as normal: fit the normal ones alone, or give verdicts=y; in a search, refit=False"
+        )
+    elif not np.isin(y, (1, -1)).all():
         warn(
             "fit ignores y, and metrics such as roc_auc can be inverted unless y is 1 for "
             "normal graphs and -1 for anomalies: see skgraphkde.model_selection.OneClassKFold"

@@ -478,6 +478,7 @@ class GraphKDEDetector(
             judged=is_normal,
             rng=rng,
         )
+        self._check_densities()
         return self.model_.leave_one_out()
 
     # Parts of the model, which a subclass may choose by parameters of its own.
@@ -508,6 +509,29 @@ class GraphKDEDetector(
                 remedy = "use GraphKDEDetector, which has others"
             cause = f"none of the views {', '.join(view.name for view in views)} reads them"
             self._refuse_unused(kind, schema, cause, remedy)
+
+    def _check_densities(self) -> None:
+        """Refuse data that the schema names, if there are densities alone, and no feature of it."""
+        if all(view.uses_points for view in self.model_.views):
+            self._refuse_unread(self.model_.features, self.schema_)
+
+    def _refuse_unread(self, features: NodeFeatures, schema: FittedSchema) -> None:
+        """Refuse data of nodes and edges that the schema names and no node feature has."""
+        used = set(features.kinds_)
+        unread = []
+        if schema.node_categories and "label" not in used:
+            unread.append(("node_categories", "label"))
+        if schema.node_numbers and not used & {"attribute", "raw_attribute"}:
+            unread.append(("node_numbers", "attribute"))
+        if schema.edge_numbers and "edge" not in used:
+            unread.append(("edge_numbers", "edge"))
+        for kind, feature in unread:
+            kinds = (*(x for x in features.kinds_ if x != "constant"), feature)
+            cause = f"the node features are {' and '.join(features.kinds_)}"
+            remedy = f"give features=NodeFeatures({kinds})"
+            is_named = self.given_schema is not None and self.given_schema.named(kind)
+            if is_named or (self.features == "given" and kind != "node_categories"):
+                self._refuse_unused(kind, schema, cause, remedy)
 
     def _refuse_unused(self, kind: str, schema: FittedSchema, cause: str, remedy: str) -> None:
         """Refuse data that the user named and that nothing uses; warn of what he did not name."""
@@ -655,7 +679,8 @@ class GraphKDEDetector(
             features times ``n_layers + 1`` of a Propagation. ``set_output(transform="pandas")``
             names the columns, see :meth:`get_feature_names_out`.
         """
-        return self.model_.embeddings(self.read(X))
+        batch = self.read(X)
+        return self.model_.embeddings(batch)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of :meth:`transform`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Self
@@ -9,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde._messages import listed
 from skgraphkde._utils import warn
 from skgraphkde.core.distances.mmd import FIVE_DECADES, MMD
 from skgraphkde.core.graphs.batch import GraphBatch
-from skgraphkde.core.graphs.schema import FittedSchema
 from skgraphkde.core.points.features import NodeFeatures
 from skgraphkde.core.points.propagation import Encoder
 from skgraphkde.core.points.twins import Twins, swap_features
@@ -29,6 +30,9 @@ from skgraphkde.learned.gpu import TorchMMD, find_device
 from skgraphkde.learned.trainer import train
 
 __all__ = ["LGKDE"]
+
+# Parameters of the training of the network.
+OF_TRAINING = ("dropout", "n_twins", "batch_size", "learning_rate")
 
 
 class LGKDE(GraphKDEDetector):
@@ -49,7 +53,8 @@ class LGKDE(GraphKDEDetector):
     n_layers : int, default=2
         Number L of graph convolutions.
     dropout : float, default=0.2
-        Share of activations dropped between layers while the network is trained, in [0, 1).
+        Share of activations dropped between layers while the network is trained, in [0, 1). Not
+        used without `learn_encoder`.
     gammas : array-like of float, default=(0.01, 0.1, 1, 10, 100)
         Exponents of the kernels of the MMD, of which the largest distance counts (Gamma_emb).
     bandwidths : "relative" or array-like of float, default="relative"
@@ -63,7 +68,8 @@ class LGKDE(GraphKDEDetector):
         columns saturate. The paper does not scale.
     n_twins : int, default=2
         Twins of each graph in a training step of the network (N_pert); those with edges removed,
-        and those with edges added, take turns. Weights of bandwidths alone are learned from both.
+        and those with edges added, take turns. Not used without `learn_encoder`: weights of
+        bandwidths alone are learned from both.
     swap : float, default=0.2
         Share of nodes whose features are swapped in a twin (r_swap), in [0, 1].
     energies : tuple of float or None, default=(0.5, 0.75)
@@ -85,8 +91,8 @@ class LGKDE(GraphKDEDetector):
         loss. The paper has it inside.
     learn_encoder : bool, default=False
         Whether to train the network, too. Its training lowers the loss, and detects no better: see
-        `docs/lgkde.md`. Without it, distances are computed once, of at most 400 training graphs,
-        and learning takes seconds.
+        `docs/lgkde.md`. Without it, distances are computed once, of at most 400 training graphs of
+        at most 1,000 nodes, and learning takes seconds.
     max_iter : int, default=150
         Largest number of epochs.
     batch_size : int or None, default=128
@@ -384,26 +390,13 @@ class LGKDE(GraphKDEDetector):
     def _trainer(self, rng: np.random.RandomState) -> Callable[[Embedding, GraphBatch], None]:
         def train_model(embedding: Embedding, graphs: GraphBatch) -> None:
             assert embedding.features is not None  # only twins carry theirs
-            self._check_numbers(embedding.features, graphs.schema)
+            self._refuse_unread(embedding.features, graphs.schema)  # before it takes time
             self.history_ = train(self, self._twins, embedding, graphs, rng)
 
         return train_model
 
-    def _check_numbers(self, features: NodeFeatures, schema: FittedSchema) -> None:
-        """Refuse numbers of nodes and edges that the schema names, if no node feature has them."""
-        used = set(features.kinds_)
-        unused = []
-        if schema.node_numbers and not used & {"attribute", "raw_attribute"}:
-            unused.append(("node_numbers", "attribute"))
-        if schema.edge_numbers and "edge" not in used:
-            unused.append(("edge_numbers", "edge"))
-        for kind, feature in unused:
-            kinds = (*(x for x in features.kinds_ if x != "constant"), feature)
-            cause = f"the node features are {' and '.join(features.kinds_)}"
-            remedy = f"give features=NodeFeatures({kinds})"
-            is_named = self.given_schema is not None and self.given_schema.named(kind)
-            if is_named or self.features == "given":
-                self._refuse_unused(kind, schema, cause, remedy)
+    def _check_densities(self) -> None:
+        """Nothing: what no feature reads is refused before the training."""
 
     @property
     def _twins(self) -> Twins:
@@ -419,6 +412,7 @@ class LGKDE(GraphKDEDetector):
                 "own kernel: at contamination 0.1, expect 50 to 99% of new normal graphs to be "
                 "flagged. calibration='loo' holds the 10%"
             )
+        self._warn_of_unused()
         scores = super()._fit_judged(graphs, judged, rng)
         if self.history_["copies"][-1] == 1:
             warn(
@@ -427,6 +421,18 @@ class LGKDE(GraphKDEDetector):
             )
         self.twin_seed_ = int(rng.randint(2**31))
         return scores
+
+    def _warn_of_unused(self) -> None:
+        """Warn of parameters that the user has set, and that count only for the network."""
+        if self.learn_encoder:
+            return
+        defaults = inspect.signature(LGKDE).parameters
+        is_set = [name for name in OF_TRAINING if getattr(self, name) != defaults[name].default]
+        if is_set:
+            count = "counts" if len(is_set) == 1 else "count"
+            warn(f"{listed(is_set)} {count} only with learn_encoder=True")
+        if not isinstance(self.bandwidths, str) and np.size(self.bandwidths) == 1:
+            warn("with one bandwidth and learn_encoder=False, nothing is learned")
 
     # -- what was learned --------------------------------------------------------------------------
 
@@ -485,8 +491,8 @@ class LGKDE(GraphKDEDetector):
         ----------
         X : sequence of graphs, or GraphBatch
             Normal graphs, not those of `fit`.
-        y : None
-            Ignored.
+        y : array-like of shape (n_graphs,), default=None
+            1 for normal graphs, and -1 for others, which do not count. None: all are normal.
 
         Returns
         -------
@@ -497,8 +503,11 @@ class LGKDE(GraphKDEDetector):
         """
         self.validate()
         batch = self.read(X)
+        if y is not None:
+            batch = batch[np.flatnonzero(np.asarray(y) != -1)]
         if not len(batch):
-            raise ValueError("there is no graph to make twins of: give at least one")
+            raise ValueError("there is no normal graph to make twins of: give at least one")
+        self.warn_if_given_again(batch)
         rng = np.random.RandomState(self.twin_seed_)
         carried = Embedding(None, self.encoder_, [self._density])
         of_twins = []

@@ -441,3 +441,15 @@ def test_what_all_reads_and_no_view_looks_at_is_said():
             pytest.warns(UserWarning, match="graph_numbers 'total' would count"),
         ):
             GraphKDEDetector(views="density", schema=schema).fit(cases(30))
+
+
+@pytest.mark.parametrize("part", ["node", "edge"])
+def test_numbers_that_no_feature_of_a_density_has_are_refused(part):
+    graphs = [nx.cycle_graph(n) for n in range(4, 24)]
+    for graph in graphs:
+        with_data(graph, {"x": float}, {"x": [float(i) for i in range(len(graph))]})
+    schema = GraphSchema(**{f"{part}_numbers": "x"})
+    detector = GraphKDEDetector(views="density", features=NodeFeatures(("degree",)), schema=schema)
+    with pytest.raises(ValueError, match=f"{part}_numbers 'x' would count for nothing"):
+        detector.fit(graphs)
+    detector.set_params(views="auto").fit(graphs)

@@ -28,7 +28,7 @@ from skgraphkde.core.graphs.problems import IgnoredWarning
 from skgraphkde.core.points.twins import swap_features
 from skgraphkde.core.views.mixture import contrast, learn_weights
 from skgraphkde.learned import dgl_backend
-from tests.conftest import random_graphs
+from tests.conftest import random_graphs, warned
 
 TRAIN, NEW = random_graphs(30, seed=1, max_nodes=14), random_graphs(8, seed=2, max_nodes=14)
 
@@ -187,9 +187,23 @@ def test_published_has_the_literal_choices():
 
 
 def test_a_single_bandwidth_has_no_weight_to_learn():
-    detector = make(bandwidths=[0.1]).fit(TRAIN)
+    detector = make(bandwidths=[0.1])
+    warned("with one bandwidth and learn_encoder=False, nothing is learned", detector.fit, TRAIN)
     assert detector.mixture_weights_.tolist() == [1.0]
     assert np.isfinite(detector.score_samples(NEW)).all()
+
+
+def test_what_counts_for_the_network_alone_is_said():
+    warned("dropout, n_twins count only with", make(dropout=0.5, n_twins=4).fit, TRAIN)
+    warned("batch_size counts only with", make(batch_size=7).fit, TRAIN)
+
+
+def test_graphs_that_are_marked_as_odd_do_not_count_in_the_score():
+    detector = make().fit(TRAIN)
+    y = np.repeat([1, -1], [len(NEW) - 2, 2])
+    assert detector.score(NEW, y) == detector.score(NEW[: len(NEW) - 2])
+    with pytest.raises(ValueError, match="no normal graph to make twins of"):
+        detector.score(NEW, [-1] * len(NEW))
 
 
 def test_too_few_graphs_and_too_fast_steps():
