@@ -4,6 +4,7 @@ The best epoch on the test labels is computed here, from scores that are recorde
 Nothing in the package can do that: a fit sees no test graph, and no label.
 """
 
+import warnings
 from typing import Any
 from unittest.mock import patch
 
@@ -148,7 +149,8 @@ def scores_by_epoch(detector: LGKDE, train: Any, test: Any) -> list[np.ndarray]:
 
     Epoch 0 is untrained.
     """
-    untrained = clone(detector).set_params(learn_encoder=False, max_iter=1).fit(train)
+    with warnings.catch_warnings(action="ignore"):  # of parameters of the training
+        untrained = clone(detector).set_params(learn_encoder=False, max_iter=1).fit(train)
     featurized, recorded = untrained.model_.features.transform(test), []
 
     class Recorder(trainer.Trainer):
