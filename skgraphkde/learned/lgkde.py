@@ -462,7 +462,7 @@ class LGKDE(GraphKDEDetector):
         return self.model_.views[0]
 
     def twins(self, X: Any) -> list[GraphBatch]:
-        """Make perturbed twins of graphs, to look at.
+        """Make perturbed twins of graphs, to look at, by the parameters as they are now.
 
         Parameters
         ----------
