@@ -211,5 +211,5 @@ def test_any_name_makes_the_round_trip(browser, tmp_path, monkeypatch):
     until((tmp_path / "verdicts.csv").exists)
     found = read_verdicts(str(tmp_path / "verdicts.csv"))
     files = GraphFiles(["x"], {}, {}, spans=False, skip_errors=False, quiet=True)
-    assert found.of(names, files) == [1] * 22
+    assert found.of(names, files) == ["normal"] * 22
     assert len(found.ranks) == 22
