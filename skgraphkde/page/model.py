@@ -15,7 +15,7 @@ from skgraphkde.detectors.estimator import GraphKDEDetector
 from skgraphkde.detectors.together import least_number_odd
 from skgraphkde.explanation.reasons import RankedReason
 from skgraphkde.explanation.views import name_view, summarize_view
-from skgraphkde.page.rows import Detail, Row
+from skgraphkde.page.rows import Detail, Row, are_known
 
 # Share of graphs beyond the fence in lists of normal graphs alone: the least, and the largest.
 FLAGGED_BY_FENCE = (0.02, 0.05)
@@ -64,7 +64,7 @@ class PageModel:
         self.alpha = alpha
         self.words = detector.schema_.words
         self.kinds = listed(detector.schema_.graph_categories)
-        self.are_known = any(row.judged.own >= 0 for row in rows)
+        self.are_known = are_known(rows)
         self.n_graphs = len(rows)
         self.n_known = len(detector.calibration_scores_)
         self.given = [row for row in rows if row.given]

@@ -44,7 +44,7 @@ from skgraphkde.page.comparison import (
 )
 from skgraphkde.page.model import PageModel, percent
 from skgraphkde.page.nodes import FULL, colors_of, nodes_of, usual_share
-from skgraphkde.page.rows import LONGEST, Detail, Drawn, GroupRow, Row, shorten_name
+from skgraphkde.page.rows import LONGEST, Detail, Drawn, GroupRow, Row, are_known, shorten_name
 from skgraphkde.plots import category_of_kinds, lowest_shown, node_kinds, smiles_of
 
 # Rows of the table, at most: the oddest. More that stand out have a row, up to MOST_ROWS.
@@ -100,15 +100,15 @@ def render(
     notes : iterable of str
         Warnings of how the graphs were read.
     """
-    are_known = _are_known(graphs)
-    verdicts = detector.verdicts_ if are_known else np.zeros(len(graphs))
+    is_known = are_known(graphs)
+    verdicts = detector.verdicts_ if is_known else np.zeros(len(graphs))
     rows = _with_rises(_with_selection(graphs, alpha, verdicts), earlier)
     page = PageModel(detector, rows, alpha)
     entries, small_groups = _entries(rows, groups)
     is_kde = isinstance(detector, GraphKDEDetector)
     usual = None
     if is_kde:
-        judged = [x.judged for x in graphs] if are_known else []
+        judged = [x.judged for x in graphs] if is_known else []
         usual = UsualGraphs(detector, set_apart(detector, judged, groups), judged)
     # Two threads take longer for small graphs, one at a time.
     with during(0.0, 0.6), one_blas_thread():
@@ -134,8 +134,8 @@ def render(
         detector=detector,
         page=page,
         words=page.words,
-        are_known=are_known,
-        has_selection=detector.is_calibrated_ and not are_known,
+        are_known=is_known,
+        has_selection=detector.is_calibrated_ and not is_known,
         has_reasons=is_kde,
         can_learn=is_kde and detector.keeps_training_graphs,
         n_sampled=_n_sampled(detector),
@@ -236,11 +236,6 @@ def _table(rows: list[Row], groups: list[GroupInWords]) -> pd.DataFrame:
     return pd.DataFrame(lines).assign(group=numbers)
 
 
-def _are_known(rows: Iterable[Row]) -> bool:
-    """True for training graphs, each of which was judged by the others."""
-    return any(row.judged.own >= 0 for row in rows)
-
-
 def _inert(text: str | None) -> str | None:
     """A cell that no spreadsheet runs."""
     return f"'{text}" if text and FORMULA.match(text) else text
@@ -251,7 +246,7 @@ def _with_selection(graphs: list[Row], alpha: float, verdicts: np.ndarray) -> li
     p_values = np.array([row.judged.p_value for row in graphs])
     selected = np.zeros(len(graphs), dtype=bool)
     # Training graphs have ranks among themselves, of which nothing is selected.
-    if None not in p_values and not _are_known(graphs):
+    if None not in p_values and not are_known(graphs):
         selected = discoveries(p_values, alpha)
     given = [{-1: "anomaly", 0: "", 1: "normal"}[int(verdict)] for verdict in verdicts]
     both = zip(graphs, selected.tolist(), given, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from skgraphkde._messages import shown
@@ -113,6 +113,11 @@ class Detail(NamedTuple):
     usual_name: str = ""
     lacks: str = ""  # "size" or "kind" if the usual graph is of another one
     differences: Sequence[Difference] = ()
+
+
+def are_known(rows: Iterable[Row]) -> bool:
+    """True for training graphs, each of which was judged by the others."""
+    return any(row.judged.own >= 0 for row in rows)
 
 
 def shorten_name(name: str) -> str:

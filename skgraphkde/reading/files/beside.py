@@ -14,7 +14,7 @@ from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.schema import KINDS_OF, GraphSchema, closest_names
 from skgraphkde.reading.cases import ROWS
 from skgraphkde.reading.files.common import AnyPath
-from skgraphkde.reading.files.tables import read_table, typed_columns
+from skgraphkde.reading.files.tables import check_values, read_table, typed_columns
 
 # Data of graphs that people can be told: others are nested, or say little.
 TOLD = (str, int, bool)
@@ -125,9 +125,7 @@ class Beside:
             )
         self._user_of[key] = name
         row = self._rows_of_table[key]
-        for value in row.values():
-            if isinstance(value, ValueError):  # in the place of a number
-                raise value
+        check_values(row.values())
         self._replaced |= {x for x in row if x in graph.graph and graph.graph[x] != row[x]}
         graph.graph.update(row)
 

@@ -25,7 +25,7 @@ from skgraphkde.reading.files.common import (
     documents,
     read_content,
 )
-from skgraphkde.reading.files.tables import NO_OPTIONS, Cells, take_ids, typed_columns
+from skgraphkde.reading.files.tables import FIRST_ROW, NO_OPTIONS, Cells, take_ids, typed_columns
 from skgraphkde.reading.logs import (
     LOG_COLUMNS,
     find_columns,
@@ -36,8 +36,6 @@ from skgraphkde.reading.logs import (
 from skgraphkde.reading.problems import UnreadableError
 from skgraphkde.reading.tables import graphs_of_tables
 from skgraphkde.reading.times import times_of_events
-
-FIRST_ROW = 2  # of a spreadsheet, below the names of its columns
 
 # What OpenTelemetry's numbers mean.
 KINDS_OF_SPANS = dict(

@@ -405,10 +405,15 @@ def records(
     columns = typed_columns(path, cells, schema, part, decimal)
     for k in range(n):
         record = {name: values[k] for name, values in columns.items() if values[k] is not None}
-        for value in record.values():
-            if isinstance(value, ValueError):
-                raise value
+        check_values(record.values())
         yield record
+
+
+def check_values(values: Iterable[Any]) -> None:
+    """Raise the first error that is in the place of a number, see :func:`typed_columns`."""
+    for value in values:
+        if isinstance(value, ValueError):
+            raise value
 
 
 def typed_columns(

@@ -26,7 +26,7 @@ from skgraphkde.reading.files.common import (
     single_or_numbered,
     without_places,
 )
-from skgraphkde.reading.files.tables import typed_columns
+from skgraphkde.reading.files.tables import check_values, typed_columns
 
 # Whether an edge has one direction, in the words of both formats.
 IS_ONE_WAY = {
@@ -117,9 +117,8 @@ def _type_texts(path: AnyPath, graph: nx.Graph, schema: GraphSchema) -> None:
         names = dict.fromkeys(name for record in records for name in record if name != "name")
         cells = {name: [str(record.get(name, "")) for record in records] for name in names}
         for name, values in typed_columns(path, cells, schema, part).items():
+            check_values(values)
             for record, value in zip(records, values, strict=True):
-                if isinstance(value, ValueError):
-                    raise value
                 if isinstance(value, int | float):
                     record[name] = value
 
