@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.core.graphs.arrays import offsets, scaled, with_data
+from skgraphkde._utils import one_blas_thread
+from skgraphkde.core.graphs.arrays import offsets, scaled, take_blocks, with_data
 from skgraphkde.core.graphs.batch import GraphBatch
 
 #: Steps of the walks.
@@ -20,6 +23,8 @@ MAX_PRODUCTS = 5e8
 N_PROBES = 512
 # Numbers that a block of rows or columns may have: 8 MiB, a cache full.
 NUMBERS = 2**20
+# Share of the n^3 products of full matrices from which these are faster than sparse ones.
+DENSE = 0.1
 
 
 def return_probabilities(batch: GraphBatch, *, directed: bool = False) -> np.ndarray:
@@ -55,7 +60,15 @@ def return_probabilities(batch: GraphBatch, *, directed: bool = False) -> np.nda
     of_powers, of_graph = (np.add.reduceat(x, batch.node_ptr[:-1]) for x in (n_products, n_arcs))
     is_exact = of_powers <= np.clip(2.0 * N_PROBES * of_graph, FEW_PRODUCTS, MAX_PRODUCTS)
     result = np.empty((batch.n_nodes, len(STEPS)))
-    rows = np.flatnonzero(is_exact.repeat(batch.n_nodes_per_graph))
+    sizes = batch.n_nodes_per_graph
+    is_dense = is_exact & (of_powers > DENSE * sizes.astype(float) ** 3)
+    for nodes, P in _full_matrices(S, batch, np.flatnonzero(is_dense)):
+        with one_blas_thread():
+            P2 = P @ P
+        steps = [P * P.swapaxes(1, 2), P2 * P.swapaxes(1, 2), P2 * P2.swapaxes(1, 2)]
+        for k, x in enumerate(steps):
+            result[nodes, k] = x.sum(axis=2)
+    rows = np.flatnonzero((is_exact & ~is_dense).repeat(sizes))
     cuts = np.flatnonzero(np.diff(n_products[rows].cumsum() // NUMBERS)) + 1
     for block in np.split(rows, cuts):
         V = S if len(block) == batch.n_nodes else S[block]
@@ -72,6 +85,23 @@ def return_probabilities(batch: GraphBatch, *, directed: bool = False) -> np.nda
         some = S[nodes, nodes]
         result[nodes] = _probed(some, some if back is S else back[nodes, nodes])
     return result.clip(0, 1)
+
+
+def _full_matrices(
+    S: sp.csr_array, batch: GraphBatch, graphs: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Generate nodes of graphs of one size n, shape (g, n), and their blocks of S, (g, n, n)."""
+    sizes = batch.n_nodes_per_graph[graphs]
+    for n in np.unique(sizes).tolist():
+        same = graphs[sizes == n]
+        step = max(1, NUMBERS // n**2)
+        for some in np.split(same, range(step, len(same), step)):
+            first = batch.node_ptr[some]
+            block, rows, _ = take_blocks(S, first, first + n)
+            entries = block.tocoo()
+            place = entries.row.astype(np.int64) * n + entries.col % n
+            full = np.bincount(place, entries.data, len(some) * n**2)
+            yield rows.reshape(-1, n), full.reshape(-1, n, n)
 
 
 def _products_by_row(S: sp.csr_array) -> np.ndarray:

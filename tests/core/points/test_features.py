@@ -20,14 +20,15 @@ def return_probabilities_slow(graph):
 
 
 @pytest.mark.parametrize("directed", [False, True])
-@given(st.integers(0, 10**6), st.sampled_from([7, 2**20]))
-def test_return_probabilities_equal_matrix_powers(directed, seed, width):
+@given(st.integers(0, 10**6), st.sampled_from([7, 2**20]), st.sampled_from([0, 0.1, 2]))
+def test_return_probabilities_equal_matrix_powers(directed, seed, width, dense):
     graphs = [nx.gnp_random_graph(n, 0.3, seed=seed, directed=directed) for n in (1, 3, 8, 14)]
     graphs = [with_data(x, None, {"weight": lambda edge: 1.0 + sum(edge) % 3}) for x in graphs]
     expected = np.vstack([return_probabilities_slow(graph) for graph in graphs])
     batch = read_graphs(graphs, schema=GraphSchema(edge_weight="weight"))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(random_walks, "NUMBERS", width)
+        patched.setattr(random_walks, "DENSE", dense)
         actual = random_walks.return_probabilities(batch, directed=directed)
     np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-12)
 
