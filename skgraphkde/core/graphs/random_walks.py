@@ -62,12 +62,12 @@ def return_probabilities(batch: GraphBatch, *, directed: bool = False) -> np.nda
     result = np.empty((batch.n_nodes, len(STEPS)))
     sizes = batch.n_nodes_per_graph
     is_dense = is_exact & (of_powers > DENSE * sizes.astype(float) ** 3)
-    for nodes, P in _full_matrices(S, batch, np.flatnonzero(is_dense)):
+    for index, P in _full_matrices(S, batch, np.flatnonzero(is_dense)):
         with one_blas_thread():
             P2 = P @ P
         steps = [P * P.swapaxes(1, 2), P2 * P.swapaxes(1, 2), P2 * P2.swapaxes(1, 2)]
         for k, x in enumerate(steps):
-            result[nodes, k] = x.sum(axis=2)
+            result[index, k] = x.sum(axis=2)
     rows = np.flatnonzero((is_exact & ~is_dense).repeat(sizes))
     cuts = np.flatnonzero(np.diff(n_products[rows].cumsum() // NUMBERS)) + 1
     for block in np.split(rows, cuts):
