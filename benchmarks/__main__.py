@@ -22,7 +22,17 @@ ACCURACY = (
     "verdicts",
     "find",
 )
-PARTS = ("lgkde", "masking", "defaults", "components", "perturbation", "thresholds", "capacity")
+PARTS = (
+    "lgkde",
+    "masking",
+    "defaults",
+    "components",
+    "two_stages",
+    "perturbation",
+    "thresholds",
+    "capacity",
+    "sampling",
+)
 DENSITIES = (
     "compare",
     "together",
@@ -33,7 +43,17 @@ DENSITIES = (
     "false_alarms",
     "drift",
 )
-SPEED = ("runtime", "speed", "end_to_end", "calls", "neighbors", "scale", "library", "bounds")
+SPEED = (
+    "runtime",
+    "pair_times",
+    "speed",
+    "end_to_end",
+    "calls",
+    "neighbors",
+    "scale",
+    "library",
+    "bounds",
+)
 TABLES = (*ACCURACY, *PARTS, *DENSITIES, *SPEED)
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks import protocol
 from benchmarks.methods import DEEP, METHODS, PAPER_NAMES, seeded
-from benchmarks.protocol import BOTH, DATASETS, METRICS, OTHER, SMALL, evaluate, load
+from benchmarks.protocol import BOTH, DATASETS, FURTHER, METRICS, OTHER, SMALL, evaluate, load
 from benchmarks.render import against_paper, markdown, mean_std, read_paper, rounded
 
 TITLE = "Detection"
@@ -63,10 +63,12 @@ def measure(estimator: Any, dataset: str, method: str, fold: int) -> dict[str, f
 def report(rows: pd.DataFrame) -> str:
     """One table per metric: methods by data sets, then mean and mean rank."""
     parts = []
+    measured = set(rows["dataset"])
+    names = [*DATASETS, *(name for name in FURTHER if name in measured)]
     for metric in METRICS:
         # The paper does not say which class its AUPRC takes for positive: it stands below both.
         paper = read_paper(metric.partition("_")[0])
-        table = against_paper(rows, metric, DATASETS, list(METHODS), paper, PAPER_NAMES, DEEP)
+        table = against_paper(rows, metric, names, list(METHODS), paper, PAPER_NAMES, DEEP)
         parts += [f"### {CAPTIONS[metric]}", table]
     parts += ["### Both orientations", _of_orientations(rows)]
     parts += ["### Deep detectors, and the epoch that labels would choose", _of_epochs(rows)]

@@ -4,7 +4,17 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from skgraphkde import GCN, KDE, LGKDE, MMD, Density, GraphKDEDetector, NodeFeatures, Propagation
+from skgraphkde import (
+    GCN,
+    KDE,
+    LGKDE,
+    MMD,
+    Density,
+    Distance,
+    GraphKDEDetector,
+    NodeFeatures,
+    Propagation,
+)
 from skgraphkde.core.distances.mmd import FIVE_DECADES
 
 
@@ -13,9 +23,11 @@ def published(**changes: Any) -> Callable[[int], LGKDE]:
     return lambda seed: LGKDE.published(random_state=seed, **changes)
 
 
-def untrained(gammas: tuple[float, ...] = FIVE_DECADES) -> Callable[[int], GraphKDEDetector]:
+def untrained(
+    gammas: tuple[float, ...] = FIVE_DECADES, distance: Distance | None = None
+) -> Callable[[int], GraphKDEDetector]:
     """A function from a seed to that detector without training, with equal weights."""
-    distance = MMD(gammas, estimator="biased")
+    distance = MMD(gammas, estimator="biased") if distance is None else distance
     view = Density(distance, KDE(FIVE_DECADES, weights="equal", size_kernel=False))
     return lambda seed: GraphKDEDetector(
         features=NodeFeatures("given"),

@@ -12,10 +12,13 @@ from threadpoolctl import threadpool_limits
 pytest.importorskip("tabulate", reason="the benchmarks are not installed")
 
 from benchmarks import __main__ as command_line
-from benchmarks import gpu, harness, lgkde, paper_protocol, referee, render
+from benchmarks import gpu, harness, lgkde, paper_protocol, protocol, referee, render, sampling
 from benchmarks.methods import DEEP, METHODS
-from benchmarks.paper_tables import MAKERS
+from benchmarks.paper_tables import MAKERS, Readout
+from benchmarks.peers.two_stage import GAEKDE, InfoGraphKDE
 from skgraphkde import LGKDE, NodeFeatures
+from skgraphkde.core.distances.measures import DiscreteMeasures
+from skgraphkde.core.distances.mmd import FIVE_DECADES
 from skgraphkde.datasets import load_mutag
 from tests.estimator_checks import check_graph_detector
 
@@ -183,6 +186,81 @@ def test_peers_keep_the_contract(name):
         nx.set_node_attributes(graph, {0: f"new {i}"}, "label")
     with threadpool_limits(1):  # threads would wait for each other longer than they compute
         check_graph_detector(peer(name), graphs)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:node categories that fit did not see")
+@pytest.mark.parametrize("kind", [GAEKDE, InfoGraphKDE])
+def test_two_stages_keep_the_contract(kind):
+    graphs = load_mutag().graphs[:20].to_networkx()
+    with threadpool_limits(1):
+        check_graph_detector(kind(max_iter=2, hidden_dim=8, n_layers=2, random_state=0), graphs)
+
+
+def test_the_density_of_two_stages_is_that_of_the_vectors():
+    graphs = load_mutag().graphs[:12]
+    detector = GAEKDE(max_iter=1, hidden_dim=8, random_state=0).fit(graphs)
+    points = detector.network_(detector.features_.transform_batch(graphs)).detach().numpy()
+    vectors = [x.mean(axis=0) for x in np.split(points, graphs.node_ptr[1:-1])]
+    for vector, score in zip(vectors, detector.score_samples(graphs), strict=True):
+        d = [np.linalg.norm(vector - other) for other in vectors]
+        kernels = [
+            np.exp(-((np.array(d) / h) ** 2) / 2) / (np.sqrt(2 * np.pi) * h) for h in FIVE_DECADES
+        ]
+        assert score == pytest.approx(np.log(np.mean(kernels)), abs=1e-6)
+
+
+def test_the_loss_of_an_autoencoder_by_hand():
+    graphs = load_mutag().graphs[:3]
+    detector = GAEKDE(max_iter=1, hidden_dim=8, random_state=0).fit(graphs)
+    graphs = detector.features_.transform_batch(graphs)
+    points = detector.network_(graphs).detach().numpy()
+    losses = {True: [], False: []}
+    for first, last in zip(graphs.node_ptr, graphs.node_ptr[1:], strict=False):
+        for u in range(first, last):
+            for v in range(first, last):
+                is_linked = u == v or graphs.adjacency[u, v] > 0
+                logit = points[u] @ points[v]
+                losses[is_linked].append(np.log1p(np.exp(-logit if is_linked else logit)))
+    n_pairs = sum(map(len, losses.values()))
+    weight = len(losses[False]) / len(losses[True])
+    expected = (weight * sum(losses[True]) + sum(losses[False])) / n_pairs
+    assert detector._loss(detector.network_, graphs).item() == pytest.approx(expected)
+
+
+def test_readouts_are_distances_of_means_and_of_sums():
+    points = np.random.default_rng(0).normal(size=(7, 2))
+    measures = DiscreteMeasures.from_clouds(points, np.array([0, 3, 7]))
+    for of_sums, read in ((False, np.mean), (True, np.sum)):
+        squared = Readout(of_sums).build(2, 7, np.random.RandomState(0)).squared(measures)
+        difference = read(points[:3], axis=0) - read(points[3:], axis=0)
+        np.testing.assert_allclose(squared, (difference**2).sum() * (1 - np.eye(2)), atol=1e-12)
+
+
+def test_shares_of_references_follow_the_density():
+    density = np.linspace(0, 1, 300)
+    rng = np.random.RandomState(0)
+    kept = sampling.sampled("stratified", 0.8, density, rng)
+    assert np.histogram(kept, [0, 100, 200, 300])[0].tolist() == [90, 80, 70]
+    drawn = [sampling.sampled("importance", 0.3, density, rng).mean() for _ in range(200)]
+    alike = [sampling.sampled("at random", 0.3, density, rng).mean() for _ in range(200)]
+    assert np.mean(alike) == pytest.approx(150, abs=5)
+    assert np.mean(drawn) > np.mean(alike) + 5
+
+
+def test_the_anomaly_of_a_further_set_is_its_rarest_class(monkeypatch):
+    classes = np.array([1, 1, -1, 1])
+    asked = []
+
+    def fetch(name, anomaly_class):
+        asked.append(anomaly_class)
+        return types.SimpleNamespace(classes=classes, anomaly_class=anomaly_class)
+
+    monkeypatch.setattr(protocol, "fetch_tu_dataset", fetch)
+    protocol.load.cache_clear()
+    assert protocol.load("FRANKENSTEIN").anomaly_class == -1
+    protocol.load.cache_clear()
+    assert asked == [None, -1]
 
 
 # -- the paper's protocol --------------------------------------------------------------------------
