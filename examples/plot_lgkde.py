@@ -12,12 +12,17 @@ the threshold. It needs the extra ``gcn``.
 # Fit on 85 of the 125 mutagenic molecules of MUTAG, without labels. The other molecules are new:
 # 40 mutagenic ones, which are normal here, and 63 that are not mutagenic, the anomalies.
 import warnings
+from collections import Counter
+from itertools import chain
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from networkx import weisfeiler_lehman_subgraph_hashes
+from sklearn.feature_extraction import DictVectorizer
 from sklearn.manifold import TSNE
 from sklearn.metrics import roc_auc_score
+from sklearn.metrics.pairwise import cosine_distances
 
 from skgraphkde import LGKDE
 from skgraphkde.datasets import load_mutag
@@ -65,7 +70,8 @@ D = detector.pairwise_distances(molecules[shown])
 positions = TSNE(metric="precomputed", init="random", random_state=0).fit_transform(D)
 scores = np.r_[detector.training_scores_, detector.score_samples(molecules[new])]
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
-for value, color, label in [(1, "#2f6fde", "mutagenic"), (-1, "#e07b39", "not mutagenic")]:
+classes = [(1, "#2f6fde", "mutagenic"), (-1, "#e07b39", "not mutagenic")]
+for value, color, label in classes:
     axes[0].scatter(*positions[y[shown] == value].T, s=24, color=color, alpha=0.8, label=label)
 axes[0].legend(frameon=False)
 axes[0].set_title("The labels, which no step has seen")
@@ -75,6 +81,22 @@ figure.colorbar(dots, ax=axes[1], label="log density", extend="min")
 axes[1].set_title("The scores")
 for ax in axes:
     ax.set(xticks=[], yticks=[])
+plt.show()
+
+# %%
+# Beside it, the map of an older measure: how many neighborhoods of up to three steps two molecules
+# share (Weisfeiler and Leman), as the cosine of their counts.
+graphs = molecules[shown].to_networkx()
+hashes = [weisfeiler_lehman_subgraph_hashes(x, node_attr="label", iterations=3) for x in graphs]
+counts = [Counter(chain.from_iterable(of_nodes.values())) for of_nodes in hashes]
+distance = cosine_distances(DictVectorizer().fit_transform(counts)).clip(min=0)
+older = TSNE(metric="precomputed", init="random", random_state=0).fit_transform(distance)
+figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+for ax, places, title in zip(axes, (positions, older), ("LGKDE", "Weisfeiler-Leman"), strict=True):
+    for value, color, label in classes:
+        ax.scatter(*places[y[shown] == value].T, s=24, color=color, alpha=0.8, label=label)
+    ax.set(xticks=[], yticks=[], title=title)
+axes[0].legend(frameon=False)
 plt.show()
 
 # %%
