@@ -132,6 +132,8 @@ class LGKDE(GraphKDEDetector):
         Exponents of the kernels of the distance.
     encoder_ : FittedGCN
         The network.
+    n_iter_ : int
+        Number of epochs that the training took.
     history_ : dict of lists
         Values per epoch: "loss" (first nan: epoch 0 is untrained), "validation_loss" (nan without
         `early_stopping`), "mixture_weights", "copies" (the share of twins that equal their graph
@@ -395,9 +397,6 @@ class LGKDE(GraphKDEDetector):
 
         return train_model
 
-    def _check_densities(self) -> None:
-        """Nothing: what no feature reads is refused before the training."""
-
     @property
     def _twins(self) -> Twins:
         energies = None if self.energies is None else tuple(self.energies)
@@ -435,6 +434,11 @@ class LGKDE(GraphKDEDetector):
             warn("with one bandwidth and learn_encoder=False, nothing is learned")
 
     # -- what was learned --------------------------------------------------------------------------
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of epochs that the training took."""
+        return len(self.history_["loss"]) - 1  # epoch 0 is untrained
 
     @property
     def mixture_weights_(self) -> np.ndarray:

@@ -49,6 +49,7 @@ def test_what_is_learned_is_on_the_estimator(fitted):
     assert fitted.gammas_ == FIVE_DECADES
     assert fitted.encoder_.out_dim == 8
     history = fitted.history_
+    assert fitted.n_iter_ == fitted.max_iter == len(history["loss"]) - 1
     assert {len(values) for values in history.values()} == {21}
     np.testing.assert_allclose(history["mixture_weights"][0], 1 / 9)
     np.testing.assert_allclose(history["mixture_weights"][-1], fitted.mixture_weights_, atol=1e-6)
