@@ -77,6 +77,7 @@ def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:
         if is_missing(value):
             known = UNKNOWN
         if isinstance(known, bool | np.bool_) or known not in (ANOMALY, UNKNOWN, NORMAL):
+            value = value.item() if isinstance(value, np.generic) else value
             raise ValueError(
                 "a verdict is 'anomaly' or -1, 'normal' or 1, or 0 for none, and that of "
                 f"{called(graphs.name(graph))} is {value!r}"

@@ -85,6 +85,8 @@ class CaseRule:
             raise ValueError(f"of={self.of!r} is not 'name=value', such as 'kind=account'")
         if min(self.hops, self.least) < 1:
             raise ValueError("hops and least must be at least 1")
+        if self.hops != 1 and self.by != "egos":
+            raise ValueError("only egos have hops: by='egos' (--cases egos)")
 
     def split(
         self, edges: pd.DataFrame, nodes: pd.DataFrame | None, columns: dict[str, str]
@@ -218,7 +220,8 @@ def split_cases(
     TypeError
         If `data` is no table and no graph.
     ValueError
-        If a column is not there, a time cannot be read, or nothing is left.
+        If a column is not there, a time cannot be read, or nothing is left; or if `nodes` or
+        `directed` say of a graph what it is not.
 
     Notes
     -----
@@ -242,6 +245,10 @@ def split_cases(
     columns = {"graph": "case", "source": source, "target": target, "node": node}
     keys = None
     if isinstance(data, nx.Graph):
+        if nodes is not None:
+            raise ValueError("a graph has nodes of its own: leave nodes out, or give a table")
+        if directed and not data.is_directed():
+            raise ValueError("the graph is not directed: give a networkx.DiGraph")
         edges, nodes, keys = tables_of_graph(data, columns)
         directed = data.is_directed()
     else:

@@ -327,7 +327,7 @@ def graphs_of_log(
     differs = by_case.nunique().gt(1).stack()
     if differs.any():
         case, column = differs.idxmax()
-        warn(f"{what}: {column!r} differs between the events of case {case!r}: the first is read")
+        warn(f"{what}: {column!r} differs between the events of case '{case}': the first is read")
     first = by_case.first().reset_index()
     return graphs_of_tables(edges.dropna(subset=target), log, first, ids, directed=True)
 

@@ -157,12 +157,28 @@ def test_what_is_said():
         ({"by": "egos", "of": "kind"}, "is not 'name=value'"),
         ({"by": "egos", "of": "kind=p"}, "needs the table of nodes"),
         ({"hops": 0}, "at least 1"),
+        ({"hops": 2}, "only egos have hops"),
         ({"least": 100}, "no case has 100 edges"),
         ({"time": "when"}, "has no column 'when'"),
     ],
 )
 def test_what_cannot_be_split(options, message):
     refused(message, split_cases, payments(0), **COLUMNS, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"nodes": pd.DataFrame({"node": [0]})}, "a graph has nodes of its own"),
+        ({"directed": True}, "the graph is not directed"),
+        ({"by": "egos", "of": "kin=p"}, "has no column 'kin', only .*'kind'"),
+        ({"by": "egos", "of": "kind=z"}, "no node has the 'kind' 'z'"),
+    ],
+)
+def test_what_cannot_be_split_of_one_graph(options, message):
+    graph = nx.path_graph(4)
+    nx.set_node_attributes(graph, "p", "kind")
+    refused(message, split_cases, graph, **options)
 
 
 def test_rows_that_cannot_be_used():
