@@ -24,11 +24,6 @@ ABOUT_DRAWN = """\
 wrong*: a fifth of them are normal graphs. *False alarms* is the share of the normal graphs below
 the threshold, at `contamination=0.1`.
 """
-DRAWN = """\
-`learn` gets anomalies drawn at random from the test graphs, which are then left out. *One in five
-wrong*: a fifth of them are normal graphs. *False alarms* is the share of the normal graphs below
-the threshold, at `contamination=0.1`.
-"""
 DRAWN = (3, 5, 10, 20, 40)
 WRONG = (5, 20)
 ROUNDS = [(f"drawn_{n}", n, 0) for n in DRAWN] + [(f"wrong_{n}", n, n // 5) for n in WRONG]
