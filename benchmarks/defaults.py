@@ -27,8 +27,9 @@ ABOUT = """\
 AUROC in percent of one view, the density under the MMD of which a share of the bias is removed,
 with what the row names changed, by random features. The views are in
 [another table](elsewhere.md). Labels of these data sets were used to choose the defaults, so the
-means are optimistic. A figure of fewer than five folds has their number in parentheses. *Mean* is
-over the data sets that all rows have, *difference* is from the first row over those that both have.
+means are optimistic. The number of folds is in parentheses after a data set, and after a figure
+that has fewer. *Mean* is over the data sets that all rows have, *difference* is from the first row
+over those that both have.
 """
 
 
@@ -124,4 +125,5 @@ def report(rows: pd.DataFrame) -> str:
     columns = [*means.columns, "mean", "difference", "false alarms, %"]
     table = pd.DataFrame(lines).T.reindex(columns=columns)
     table.index.name = "variant"
+    table = table.rename(columns={name: f"{name} ({n})" for name, n in n_folds.items()})
     return f"{markdown(table)}\n\nMean over {', '.join(common)}."

@@ -24,7 +24,7 @@ an untrained network, and weights of nine bandwidths that are learned from twins
 learns nothing. *No size kernel* and *fixed decades* (bandwidths 0.01 to 100, as in the paper)
 change one parameter. *Literal* is `LGKDE.published()`.
 
-**On three of the sets that were not seen, equal weights are better**, by 12 points on PTC_MR, 7 on
+**On three of the sets that were not seen, equal weights are better**, by 11 points on PTC_MR, 7 on
 zoo and 10 on sepsis (one fold each): there, twins say nothing about what is odd.
 
 The number of folds is in parentheses after a data set, and after a figure that has fewer.
