@@ -21,7 +21,8 @@ bin; milliseconds of one distance, norms of both graphs included, mean and stand
 the pairs, one thread. Points are those of the untrained network of `LGKDE()`, five kernels.
 *Distinct* compares the points that the network tells apart, as this package does; *all nodes* has
 one point for each node, as the paper has. The paper prints its first and its last bin, measured on
-a GPU.
+a GPU, whose time hardly depends on the nodes (a factor of 1.3): on a CPU the square of their number
+shows, and distinct points are worth a factor of 15 in the last bin.
 """
 N_BINS, N_PAIRS, N_FITTED = 12, 50, 200
 DISTANCE = MMD(FIVE_DECADES, estimator="biased", method="exact").build(0, 0, None)

@@ -82,9 +82,15 @@ def rounded(table: pd.DataFrame, digits: int = 1, index: bool = True) -> str:
     return markdown(texts.replace("nan", ""), index)
 
 
-def averaged(rows: pd.DataFrame, by: str | list[str], values: Sequence[str], digits: int = 1):
+def averaged(
+    rows: pd.DataFrame,
+    by: str | list[str],
+    values: Sequence[str],
+    digits: int = 1,
+    out_of: int = 0,
+) -> pd.DataFrame:
     """Means and standard deviations of some columns as text, a row for each value of `by`."""
-    return rows.groupby(by, sort=False)[list(values)].agg(lambda x: mean_std(x, digits))
+    return rows.groupby(by, sort=False)[list(values)].agg(lambda x: mean_std(x, digits, out_of))
 
 
 def of_paper(paper: pd.DataFrame, by: str | list[str], column: str, digits: int = 1):

@@ -19,7 +19,9 @@ graphs of low, middle and high density, a third each, in the ratio 90 : 80 : 70.
 them with probabilities proportional to 1 / (1 + exp(m - f)), where f is the density, divided by the
 largest, and m its median; *at random* draws all alike. Densities are those of a fit to all graphs,
 without a graph's own kernel. *Speedup* is the time of a fit and of the scores with all graphs,
-divided by that with some, in one process; the fit that chooses is not counted.
+divided by that with some, in one process; the fit that chooses is not counted. The paper samples
+the references of each batch of a training, so its speedup is another one. `max_references` samples
+by content, which is at random for this purpose.
 """
 RULES = ("stratified", "importance", "at random")
 SHARES = (0.8, 0.5, 0.3)

@@ -14,7 +14,7 @@ pytest.importorskip("tabulate", reason="the benchmarks are not installed")
 from benchmarks import __main__ as command_line
 from benchmarks import gpu, harness, lgkde, paper_protocol, protocol, referee, render, sampling
 from benchmarks.methods import DEEP, METHODS
-from benchmarks.paper_tables import MAKERS, Readout
+from benchmarks.paper_tables import MAKERS, RandomEdges, Readout
 from benchmarks.peers.two_stage import GAEKDE, InfoGraphKDE
 from skgraphkde import LGKDE, NodeFeatures
 from skgraphkde.core.distances.measures import DiscreteMeasures
@@ -235,6 +235,18 @@ def test_readouts_are_distances_of_means_and_of_sums():
         squared = Readout(of_sums).build(2, 7, np.random.RandomState(0)).squared(measures)
         difference = read(points[:3], axis=0) - read(points[3:], axis=0)
         np.testing.assert_allclose(squared, (difference**2).sum() * (1 - np.eye(2)), atol=1e-12)
+
+
+def test_random_edges_are_a_fifth_less_or_more():
+    graphs = load_mutag().graphs[:10]
+    removed, added = RandomEdges(swap=0).structural(graphs, np.random.RandomState(0))
+    n = graphs.n_edges_per_graph
+    change = np.round(0.2 * n)
+    np.testing.assert_array_equal(removed.n_edges_per_graph, n - change)
+    np.testing.assert_array_equal(added.n_edges_per_graph, n + change)
+    A, less, more = ((x.adjacency > 0).toarray() for x in (graphs, removed, added))
+    assert not (less & ~A).any()
+    assert not (A & ~more).any()
 
 
 def test_shares_of_references_follow_the_density():

@@ -1,6 +1,9 @@
 """LGKDE as an estimator: flat parameters, what it learns, and that it works with scikit-learn."""
 
+import ast
 import pickle
+import re
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -185,6 +188,20 @@ def test_published_has_the_literal_choices():
     with pytest.warns(UserWarning, match="expect 50 to 99% of new normal graphs"):
         text.fit(TRAIN)
     np.testing.assert_allclose(text.bandwidths_, FIVE_DECADES)
+
+
+def test_the_table_of_parameters_has_the_values():
+    page = (Path(__file__).parents[2] / "docs" / "paper.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| [^|]* \| (.*) \| (.*) \| (.*) \|$", page, re.MULTILINE)
+    detectors = LGKDE.published(), LGKDE.published("released"), LGKDE()
+    assert len(rows) == 26
+    for name, *texts in rows:
+        for detector, text in zip(detectors, texts, strict=True):
+            value = getattr(detector, name)
+            if value == FIVE_DECADES:
+                assert text == "0.01 to 100"
+            else:
+                assert ast.literal_eval(text) == value, name
 
 
 def test_a_single_bandwidth_has_no_weight_to_learn():

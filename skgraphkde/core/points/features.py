@@ -35,7 +35,7 @@ from skgraphkde.core.graphs.refinement import (
     looks,
 )
 from skgraphkde.core.graphs.schema import PARTS
-from skgraphkde.core.specification import Specification, StrOptions
+from skgraphkde.core.specification import Specification
 
 __all__ = ["NodeFeatures"]
 
@@ -502,18 +502,20 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
            [0.  , 1.  , 0.  , 0.69]])
     """
 
-    _parameter_constraints: dict = {"kinds": [StrOptions({"auto", "given"}), tuple, list]}
+    _parameter_constraints: dict = {"kinds": [str, tuple, list]}
 
     def __init__(self, kinds: Any = "auto") -> None:
         self.kinds = kinds
 
     def _validate_values(self) -> None:
         if isinstance(self.kinds, str):
-            return
-        if not self.kinds or any(kind not in BLOCKS for kind in self.kinds):
+            is_known = self.kinds in ("auto", "given")
+        else:
+            is_known = len(self.kinds) > 0 and all(kind in BLOCKS for kind in self.kinds)
+        if not is_known:
             raise ValueError(
                 "The 'kinds' parameter of NodeFeatures must be 'auto', 'given' or a non-empty "
-                f"selection of {tuple(BLOCKS)}. Got {self.kinds!r} instead."
+                f"selection of {tuple(BLOCKS)}, such as ('degree',). Got {self.kinds!r} instead."
             )
 
     @_fit_context(prefer_skip_nested_validation=True)
