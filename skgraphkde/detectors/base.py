@@ -100,7 +100,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         a few graphs, use one process.
     random_state : int, RandomState instance or None, default=None
         Seed or generator for all random choices. With an int, scores are equal to the last bit with
-        one thread, and to a relative 1e-12 with another number of threads.
+        one thread; with another number of threads to a relative 1e-12, if no network is trained.
     verbose : int, default=0
         1 shows a progress bar for each stage; in a log, a line.
 

@@ -121,7 +121,7 @@ class GraphKDEDetector(
     random_state : int, RandomState instance or None, default=None
         Seed or generator of initial weights, held-out graphs, batches, dropout, twins and random
         features. An int gives the same result in each run on the same machine, to the last bit with
-        one thread, and to a relative 1e-12 with another number of threads.
+        one thread; with another number of threads to a relative 1e-12, if no network is trained.
     verbose : int, default=0
         1 shows a progress bar for each stage; in a log, a line.
 

@@ -18,8 +18,6 @@ from skgraphkde.core.graphs.batch import GraphBatch
 
 GraphFunction = Callable[[GraphBatch], np.ndarray]
 
-# Several parts per process shorten the wait for the last part and the loss of a failed one.
-PARTS_PER_JOB = 4
 # Smaller parts take less time to score than to send to another process.
 GRAPHS_PER_PART = 500
 
@@ -41,7 +39,8 @@ def in_parallel(function: GraphFunction, graphs: GraphBatch, n_jobs: int | None)
     ndarray of shape (n_graphs,)
     """
     n_processes = effective_n_jobs(n_jobs)
-    n_parts = min(PARTS_PER_JOB * n_processes, len(graphs) // GRAPHS_PER_PART)
+    # One part each: a process embeds the references once for each part that it gets.
+    n_parts = min(n_processes, len(graphs) // GRAPHS_PER_PART)
     if n_processes == 1 or n_parts < 2:
         return function(graphs)
     # Parts with about the same number of nodes.

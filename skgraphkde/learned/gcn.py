@@ -274,14 +274,19 @@ def _column_moments(
     n_nodes = 0
     total = torch.zeros(())
     squares = torch.zeros(())
-    for H, counts in blocks:
+    center = torch.zeros(())
+    for number, (H, counts) in enumerate(blocks):
         weights = torch.tensor(counts).to(H.device, torch.float64)
         rows = H.double()
+        if number == 0:  # squares of numbers far from 0 would leave nothing of a small variance
+            center = rows.mean(0)
+        rows = rows - center
         n_nodes = n_nodes + counts.sum()
         total = total + weights @ rows
         squares = squares + weights @ rows**2
     mean = total / n_nodes
-    return mean.to(H.dtype), (squares / n_nodes - mean**2).clamp_min(0).to(H.dtype)
+    variance = (squares / n_nodes - mean**2).clamp_min(0)
+    return (center + mean).to(H.dtype), variance.to(H.dtype)
 
 
 def graph_convolution(

@@ -388,8 +388,9 @@ def _squared_distances(
     y_norms = (y * y).sum(1)[:, None]
     D = torch.addmm(x_norms, y, x.T, alpha=-2).add_(y_norms)
     # Of near points, nothing but rounding is left: these are computed from the differences.
-    q, p = torch.nonzero(RECOMPUTE_BELOW * (x_norms + y_norms) > D, as_tuple=True)
-    D[q, p] = ((y[q] - x[p]) ** 2).sum(1)
+    near = torch.nonzero(RECOMPUTE_BELOW * (x_norms + y_norms) > D)
+    for q, p in (some.T for some in near.split(len(x) + len(y))):  # in the memory of the block
+        D[q, p] = ((y[q] - x[p]) ** 2).sum(1)
     return D
 
 

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skgraphkde._messages import listed
 from skgraphkde._utils import warn
@@ -384,7 +384,7 @@ class LGKDE(GraphKDEDetector):
 
     def _views(self) -> list[View]:
         distance: MMD = MMD(self.gammas, estimator="biased")
-        if self.device != "cpu":
+        if find_device(self.device).type != "cpu":
             distance = TorchMMD(self.gammas, estimator="biased", device=self.device)
         kernels = KDE(self.bandwidths, size_kernel=self.size_kernel)
         return [Density(distance, kernels)]
@@ -408,7 +408,7 @@ class LGKDE(GraphKDEDetector):
         if self.calibration == "train":
             warn(
                 "calibration='train' places the threshold by densities that contain the graph's "
-                "own kernel: at contamination 0.1, expect 50 to 99% of new normal graphs to be "
+                "own kernel: at contamination 0.1, expect 30 to 99% of new normal graphs to be "
                 "flagged. calibration='loo' holds the 10%"
             )
         self._warn_of_unused()
@@ -508,6 +508,7 @@ class LGKDE(GraphKDEDetector):
         self.validate()
         batch = self.read(X)
         if y is not None:
+            check_consistent_length(batch, y)
             batch = batch[np.flatnonzero(np.asarray(y) != -1)]
         if not len(batch):
             raise ValueError("there is no normal graph to make twins of: give at least one")

@@ -148,11 +148,6 @@ class EncoderModule(nn.Module, FittedEncoder):
         self.standardize(flows)
         self.float().double().eval()  # their rounding is part of the method
 
-    @property
-    def is_trainable(self) -> bool:  # type: ignore[override]
-        """True if the module has weights to train."""
-        return any(True for _ in self.parameters())
-
     def __getstate__(self) -> dict[str, Any]:
         """Parameters of the module and its weights as arrays, of which it is built again."""
         weights = {name: x.numpy(force=True) for name, x in self.state_dict().items()}

@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -83,13 +83,21 @@ def train(
             f"training needs at least 3 graphs{most}, and got {len(graphs)}: give more, or use "
             "GraphKDEDetector"
         )
-    featurized = [embedding.featurized(x) for x in twins.structural(graphs, rng)]
-    trainer = Trainer(embedding, embedding.featurized(graphs), featurized, options, rng)
     # Blocks of a few hundred points: threads would wait for each other longer than they work.
     # OpenMP, which torch takes, has a limit for each thread of Python.
     openmp = ThreadpoolController().select(user_api="openmp")
     with one_blas_thread(), openmp.limit(limits=1):
+        featurized = [embedding.featurized(x) for x in twins.structural(graphs, rng)]
+        trainer = Trainer(embedding, embedding.featurized(graphs), featurized, options, rng)
         return trainer.train()
+
+
+class Compared(NamedTuple):
+    """Log densities of graphs and of their twins, and which twins equal their graph."""
+
+    of_graphs: list[torch.Tensor]  # for each density, (n_graphs, n_bandwidths)
+    of_twins: list[torch.Tensor]
+    is_copy: np.ndarray
 
 
 class Trainer:
@@ -139,6 +147,8 @@ class Trainer:
         self.embedding = Embedding(None, embedding.encoder, embedding.densities)
         self.training_flows = self.embedding.flows(training_graphs)
         self.learns_encoder = options.learn_encoder
+        if not self.learns_encoder:
+            self.encoder.double()
         self.device = next(self.encoder.parameters()).device
         self.generator = torch.Generator(self.device).manual_seed(int(rng.randint(2**31)))
         # The references of the held-out loss, and the held-out twins, one of each kind, are fixed.
@@ -173,8 +183,6 @@ class Trainer:
             lambda step: 1.0 if is_constant else _learning_rate_factor(step / n_steps),
         )
         self.contrast = LOSSES[options.loss]
-        if not self.learns_encoder:
-            self._compute_distances()
 
     def train(self) -> dict[str, list]:
         """Train, until the held-out loss stops falling if there is one; restore the best state.
@@ -191,6 +199,8 @@ class Trainer:
         ValueError
             If a loss is not finite.
         """
+        if not self.learns_encoder:
+            self._compute_distances()
         for epoch in progress(range(self.options.max_iter + 1)):
             if self.options.early_stopping and epoch - 1 - self.best_epoch >= PATIENCE:
                 break
@@ -232,6 +242,8 @@ class Trainer:
     @torch.enable_grad()
     def _epoch(self) -> float:
         """Run one pass over the training graphs, and return the mean loss."""
+        if not len(self.held_out) and any(density.is_adaptive for density in self.densities):
+            self._adapt()  # else the held-out loss has
         self.weights.train()
         losses = []
         for index in _split(self.rng.permutation(self.trained_on), self.options.batch_size):
@@ -245,9 +257,9 @@ class Trainer:
     @torch.enable_grad()
     def _move_weights(self) -> float:
         """Move the weights of the bandwidths by one step on all graphs, and return the loss."""
-        graphs, twins, is_copy = self.fixed["trained on"]
+        of_graphs, of_twins, is_copy = self.of_training
         self._count(is_copy)
-        return self._step(self._contrast_of(self._mix(graphs), self._mix(twins), is_copy))
+        return self._step(self._contrast_of(self._mix(of_graphs), self._mix(of_twins), is_copy))
 
     def _step(self, loss: torch.Tensor) -> float:
         if loss.requires_grad:  # a single bandwidth has no weight to learn
@@ -301,8 +313,10 @@ class Trainer:
                 loss = loss - PRIOR * torch.log_softmax(logits, 0).mean()
         return loss
 
+    @torch.no_grad()
     def _adapt(self) -> list[Any]:
         """Standardize encoder and distances on the references, and embed these."""
+        self.weights.eval()
         self.encoder.standardize(self.training_flows)
         clouds = self._clouds(self.references)
         for density in self.densities:
@@ -319,17 +333,14 @@ class Trainer:
         own = None
         if self.options.leave_one_out:
             own = torch.eye(len(self.trained_on), dtype=torch.bool, device=self.device)
-        parts = {"trained on": (self.references, twins, known, own)}
+        self.of_training = self._compared(self.references, twins, known, own)
         if len(self.held_out):
-            parts["held out"] = self.held_out_graphs, self.held_out_twins, known, None
-        self.fixed = {}
-        for part, arguments in parts.items():
-            of_graphs, of_twins, is_copy = self._fixed(*arguments)
-            self.fixed[part] = _in_double(of_graphs), _in_double(of_twins), is_copy
+            parts = self.held_out_graphs, self.held_out_twins
+            self.of_held_out = self._compared(*parts, known, None)
 
-    def _fixed(
+    def _compared(
         self, graphs: GraphBatch, twins: GraphBatch, known: list[Any], own: torch.Tensor | None
-    ) -> tuple[list[torch.Tensor], list[torch.Tensor], np.ndarray]:
+    ) -> Compared:
         """Log densities of graphs and of twins, block by block, and the marks of copies."""
         of_both = []
         for batch in (graphs, twins):
@@ -341,21 +352,22 @@ class Trainer:
                 of_blocks.append(
                     self._log_densities(batch[block], embedded, self.references, known, left_out)
                 )
-            of_both.append([torch.cat(x) for x in zip(*of_blocks, strict=True)])
-        return of_both[0], of_both[1], find_copies(graphs, twins, self.encoder.n_layers)
+            device = self.logits[0].device
+            of_both.append([torch.cat(x).to(device) for x in zip(*of_blocks, strict=True)])
+        is_copy = find_copies(graphs, twins, self.encoder.n_layers)
+        return Compared(of_both[0], of_both[1], is_copy)
 
     @torch.no_grad()
     def _held_out_loss(self) -> float:
         """Contrast of the held-out graphs against training graphs, in evaluation mode."""
         if self.learns_encoder:
-            self.weights.eval()
             known = self._adapt()
-            parts = self.held_out_graphs, self.held_out_twins
-            of_graphs, of_twins, is_copy = self._fixed(*parts, known, None)
+            compared = self._compared(self.held_out_graphs, self.held_out_twins, known, None)
         else:
-            of_graphs, of_twins, is_copy = self.fixed["held out"]
-        mixed = self._mix(of_graphs).double(), self._mix(of_twins).double()
-        return self._contrast_of(*mixed, is_copy).item()
+            compared = self.of_held_out
+        of_graphs = self._mix(compared.of_graphs).double()
+        of_twins = self._mix(compared.of_twins).double()
+        return self._contrast_of(of_graphs, of_twins, compared.is_copy).item()
 
     def _mix(self, log_densities: list[torch.Tensor]) -> torch.Tensor:
         """Log densities of the mixtures, shape (n_densities, n_graphs)."""
@@ -419,11 +431,6 @@ def log_densities(
         log_kernels = log_kernels.masked_fill(left_out[:, None, :], -math.inf)
         counts = counts - left_out.sum(1, keepdim=True)
     return torch.logsumexp(log_kernels, 2) - torch.log(math.sqrt(2 * math.pi) * h * counts)
-
-
-def _in_double(log_densities: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Log densities on the CPU, in double precision."""
-    return [x.to("cpu", torch.float64) for x in log_densities]
 
 
 def _split(index: np.ndarray, batch_size: int | None) -> list[np.ndarray]:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from skgraphkde import GCN, EncoderModule, GraphKDEDetector, TorchEncoder
-from skgraphkde.learned import dgl_backend
+from skgraphkde.learned import dgl_backend, gcn
 from tests.conftest import spied
 from tests.core.points.common import (
     apart,
@@ -104,6 +104,14 @@ def test_standardize_makes_every_column_standard():
     torch.testing.assert_close(
         normal.var(0, unbiased=False), torch.ones(5, dtype=torch.float64), rtol=1e-3, atol=0
     )
+
+
+def test_moments_of_numbers_far_from_0_keep_their_variance():
+    rows = torch.tensor(np.random.default_rng(0).normal(1e9, 2, (200, 3)))
+    blocks = [(rows[:50], np.ones(50)), (rows[50:], np.ones(150))]
+    mean, variance = gcn._column_moments(blocks)
+    torch.testing.assert_close(mean, rows.mean(0))
+    torch.testing.assert_close(variance, rows.var(0, unbiased=False), rtol=1e-6, atol=0)
 
 
 def test_weights_and_dropout_are_drawn_from_generators_of_their_own():

@@ -10,7 +10,7 @@ from skgraphkde import MMD, Density, GraphKDEDetector
 from skgraphkde.core.distances import DiscreteMeasures
 from skgraphkde.core.distances.mmd import FittedMMD
 from skgraphkde.learned import gpu
-from tests.conftest import GAMMAS, random_graphs
+from tests.conftest import GAMMAS, random_graphs, spied
 from tests.core.distances.common import (
     TOLERANCE,
     assert_close,
@@ -75,13 +75,15 @@ def test_sparse_products_have_gradients():
     assert torch.autograd.gradcheck(lambda x: gpu.sparse_product(matrix, x), [dense])
 
 
-def test_a_detector_whose_distances_are_computed_by_torch():
+def test_a_detector_whose_distances_are_computed_by_torch(monkeypatch):
+    by_torch = spied(monkeypatch, gpu, "kernel_means")
     graphs, new = random_graphs(20, seed=1), random_graphs(5, seed=2)
     scores = [
         GraphKDEDetector(views=Density(distance)).fit(graphs).score_samples(new)
         for distance in (MMD(), gpu.TorchMMD(device="cpu"))
     ]
     np.testing.assert_allclose(*scores, rtol=1e-9)
+    assert by_torch
 
 
 def test_a_machine_without_the_gpu_of_the_fit_takes_its_cpu():

@@ -224,6 +224,18 @@ def test_graphs_that_are_marked_as_odd_do_not_count_in_the_score():
         detector.score(NEW, [-1] * len(NEW))
 
 
+def test_a_target_has_the_length_of_the_graphs(fitted):
+    for y in ([1], [1] * 50):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            fitted.score(NEW, y)
+
+
+def test_distances_on_a_cpu_are_those_of_the_core(fitted):
+    assert fitted.device == "auto"
+    if not torch.cuda.is_available():
+        assert type(fitted._views()[0].distance) is MMD
+
+
 def test_too_few_graphs_and_too_fast_steps():
     with pytest.raises(ValueError, match=r"training needs at least 3 graphs of .* and got 2"):
         make().fit(TRAIN[:2])

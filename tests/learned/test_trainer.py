@@ -153,12 +153,25 @@ def test_two_twins_of_a_graph_are_one_of_each_kind(data, monkeypatch):
         np.testing.assert_array_equal(other, 1 - one)
 
 
-@pytest.mark.parametrize(("bandwidths", "n_times"), [((0.1, 1.0), 0), ("relative", 3)])
-def test_only_adaptive_densities_adapt_in_each_epoch(data, monkeypatch, bandwidths, n_times):
+@pytest.mark.parametrize(
+    ("bandwidths", "early_stopping", "n_times"),
+    [((0.1, 1.0), True, 0), ("relative", True, 3), ("relative", False, 2)],
+)
+def test_only_adaptive_densities_adapt_in_each_epoch(
+    data, monkeypatch, bandwidths, early_stopping, n_times
+):
     adapted = []
     monkeypatch.setattr(Density, "adapt", lambda self, *given: adapted.append(given))
-    make_trainer(data, make_model(data[0], bandwidths), max_iter=2).train()
+    model = make_model(data[0], bandwidths)
+    make_trainer(data, model, max_iter=2, early_stopping=early_stopping).train()
     assert len(adapted) == n_times
+
+
+def test_bandwidths_of_the_training_are_those_of_the_distances(data):
+    model = make_model(data[0], "relative")
+    bare = model.densities[0].bandwidths_
+    make_trainer(data, model, max_iter=1, early_stopping=False).train()
+    assert model.densities[0].bandwidths_[0] < 0.9 * bare[0]
 
 
 @pytest.mark.parametrize(
@@ -246,7 +259,8 @@ def test_damped_contrast_equals_the_loss_of_arrays():
 def test_copies_do_not_count(data):
     graphs = data[0]
     trainer = make_trainer((graphs, [graphs, data[1][0]]), swap=0.0, learn_encoder=False)
-    *_, is_copy = trainer.fixed["trained on"]
+    trainer._compute_distances()
+    is_copy = trainer.of_training.is_copy
     n = len(trainer.trained_on)
     assert is_copy[:n].all()
     assert not is_copy[n:].all()
@@ -261,8 +275,11 @@ def test_copies_do_not_count(data):
 def test_without_the_encoder_nothing_but_weights_moves(data, monkeypatch):
     model = make_model(data[0])
     trainer = make_trainer(data, model, learn_encoder=False, weights_learning_rate=0.1)
+    trainer._compute_distances()
     before = copy.deepcopy(model.encoder.state_dict())
+    monkeypatch.setattr(trainer, "_compute_distances", lambda: None)
     monkeypatch.setattr(module.gpu, "squared_mmd", None)  # no distance is computed again
+    assert {x.dtype for x in trainer.of_training.of_graphs} == {torch.float64}
     history = trainer.train()
     after = model.encoder.state_dict()
     assert all(torch.equal(before[name], after[name]) for name in before)

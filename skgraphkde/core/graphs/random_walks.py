@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde._utils import one_blas_thread
-from skgraphkde.core.graphs.arrays import offsets, scaled, take_blocks, with_data
+from skgraphkde.core.graphs.arrays import offsets, scaled, take_blocks
 from skgraphkde.core.graphs.batch import GraphBatch
 
 #: Steps of the walks.
@@ -16,8 +16,9 @@ STEPS = (2, 3, 4)
 # Numbers of products for the powers of a graph's matrix up to which they are computed, and beyond
 # which they are not, some seconds on one core. Between these, they are unless random vectors take
 # fewer, as with a node of thousands of neighbors. Other graphs are probed with so many vectors, at
-# a cost linear in the number of edges (standard error at most sqrt(2 / 512) = 0.06 for a
-# probability near 1, less below).
+# a cost linear in the number of edges. The standard error is at most sqrt(2 / 512) = 0.06 for a
+# probability near 1, less below; of directed graphs it can be larger, as at a node with few arcs
+# that many others point to.
 FEW_PRODUCTS = 2e7
 MAX_PRODUCTS = 5e8
 N_PROBES = 512
@@ -32,14 +33,13 @@ def return_probabilities(batch: GraphBatch, *, directed: bool = False) -> np.nda
 
     With S = D^-1/2 A D^-1/2, which has the diagonals of the powers of D^-1 A, these are the row
     sums of S * S', S^2 * S' and S^2 * (S^2)'. For the largest graphs, S^k Q takes the place of S^k,
-    where Q has random signs and Q Q' = I in expectation.
+    where Q has random signs and Q Q' = I in expectation. D are the out-degrees.
 
     Parameters
     ----------
     batch : GraphBatch
     directed : bool, default=False
-        Whether walks follow the arcs, with S = D^-1 A. Otherwise they are those of the underlying
-        undirected graphs.
+        Whether walks follow the arcs. Otherwise they are those of the underlying undirected graphs.
 
     Returns
     -------
@@ -49,11 +49,8 @@ def return_probabilities(batch: GraphBatch, *, directed: bool = False) -> np.nda
     A = batch.simple if directed else batch.underlying
     strength = A @ np.ones(batch.n_nodes)
     strength[strength == 0] = 1
-    if directed:
-        S = with_data(A, A.data / strength.repeat(np.diff(A.indptr)))
-        back = sp.csr_array(S.T)
-    else:
-        S = back = scaled(A, 1 / np.sqrt(strength))
+    S = scaled(A, 1 / np.sqrt(strength))
+    back = sp.csr_array(S.T) if directed else S
     matrices = [S, back] if directed else [S]
     n_products = np.sum([_products_by_row(x) for x in matrices], axis=0)
     n_arcs = np.sum([np.diff(x.indptr) for x in matrices], axis=0)

@@ -215,9 +215,6 @@ class FittedEncoder:
         a point.
     """
 
-    #: True if the encoder has weights to train.
-    is_trainable = False
-
     def __init__(self, specification: Encoder, in_dim: int, out_dim: int, n_layers: int) -> None:
         self.specification = specification
         self.in_dim = in_dim
@@ -234,7 +231,7 @@ class FittedEncoder:
         Returns
         -------
         ndarray of shape (len(flow.colors), out_dim)
-            One point for each color of nodes, in double precision; a tensor on a GPU.
+            One point for each color of nodes, in double precision.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method encode(flow)")
 

@@ -180,8 +180,9 @@ class FittedCalibration:
         """Threshold: scores below it are anomalies.
 
         A new score falls below the k-th smallest of n exchangeable scores with probability
-        k / (n + 1). The largest k for which this is at most `contamination`, but at least 1, flags
-        exactly the graphs whose :func:`conformal_p_values` are at most `contamination`.
+        k / (n + 1). The largest k for which this is at most `contamination` flags exactly the
+        graphs whose :func:`conformal_p_values` are at most `contamination`. If there is none, as
+        with few scores, k is 1: a graph below all scores is flagged.
         """
         if self.contamination is None:
             return lower_fence(self.scores)
@@ -355,5 +356,6 @@ def check_alpha(alpha: Any) -> None:
 
 
 def rounding(score: Any) -> Any:
-    """Tolerance within which scores count as equal."""
-    return 1e-9 * np.maximum(1.0, np.abs(score))
+    """Tolerance within which scores count as equal; infinite ones equal themselves alone."""
+    size = np.abs(score)
+    return 1e-9 * np.maximum(1.0, np.where(np.isinf(size), 0.0, size))

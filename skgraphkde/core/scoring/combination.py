@@ -155,7 +155,8 @@ def learn_weights(
         + 2 PENALTY / k |w - s w_0|^2,    z = b + w x,
 
     where graphs that somebody judged normal count five times, w_0 are the prior weights, k is the
-    number of anomalies, and s and b minimize the first two terms for w = s w_0. The result is
+    number of anomalies, and s >= 0.2 and b minimize the first two terms and s^2 / 1000 for
+    w = s w_0. The result is
     (k w + 2 w_0) / (k + 2), with both scaled to a mean of 1. With few anomalies, the weights are
     thus close to the prior.
 

@@ -151,8 +151,8 @@ def median_distance(squared: np.ndarray) -> float:
         Of the distances that are not 0 up to rounding; 1 if all are 0.
     """
     size = np.abs(squared)
-    tolerance = 1e-10 if size.dtype == np.float64 else 1e-5
-    apart = np.sort(size[size > tolerance * max(1.0, size.max())])
+    relative, rounding = (1e-10, 1e-13) if size.dtype == np.float64 else (1e-5, 1e-6)
+    apart = np.sort(size[size > max(relative * size.max(), rounding)])
     return float(np.sqrt(apart[(len(apart) - 1) // 2])) if len(apart) else 1.0
 
 

@@ -22,7 +22,7 @@ MAX_LOGIT = 20.0
 def learn_weights(of_graphs: np.ndarray, of_twins: np.ndarray) -> np.ndarray:
     r"""Learn the weights of bandwidths that make graphs denser than their twins.
 
-    With the density f_alpha = sum_k softmax(alpha)_k f_k, the weights minimize::
+    With the density f_alpha = sum_k softmax(alpha)_k f_k, the weights are a minimum of::
 
         L(alpha) = -mean_ij 10 asinh(log(f_alpha(G_i) / f_alpha(twin_ij)) / 10)
                    - 0.1 mean_k log softmax(alpha)_k
@@ -30,7 +30,8 @@ def learn_weights(of_graphs: np.ndarray, of_twins: np.ndarray) -> np.ndarray:
     The first term is the objective of the paper (eq. objective) with the logarithm of the ratio,
     which does not depend on the scale of the densities; its asinh is smooth, and grows so slowly
     that no single twin decides. The second term is a Dirichlet prior. Where no twin tells
-    bandwidths apart, the weights are equal. No two logits differ by more than 40.
+    bandwidths apart, the weights are equal. No two logits differ by more than 40. There can be
+    several minima; the one that is found from equal weights counts.
 
     Parameters
     ----------

@@ -47,6 +47,20 @@ def test_large_graphs_are_probed_within_the_stated_error(monkeypatch, directed):
     np.testing.assert_array_equal(alone, probed[5:])
 
 
+def test_probes_of_directed_graphs_keep_their_error_at_nodes_that_many_point_to(monkeypatch):
+    """Each hub points back to a part of the nodes that point to it: no walk of 3 steps returns."""
+    n = 2000
+    nodes = np.arange(3, n)
+    to_hubs = np.column_stack([nodes, nodes % 3])
+    back = np.column_stack([nodes % 3, nodes])[::10]
+    graph = {"edges": np.concatenate([to_hubs, back]), "num_nodes": n, "directed": True}
+    batch = read_graphs([graph])
+    exact = random_walks.return_probabilities(batch, directed=True)
+    monkeypatch.setattr(random_walks, "MAX_PRODUCTS", 100)
+    probed = random_walks.return_probabilities(batch, directed=True)
+    assert np.abs(probed - exact)[:3].max() < 5 * np.sqrt(2 / random_walks.N_PROBES)
+
+
 def test_a_node_of_many_neighbors_is_probed_and_a_dense_graph_is_not(monkeypatch):
     batch = read_graphs([nx.star_graph(2500), nx.complete_graph(180)])
     products = random_walks._products_by_row(batch.underlying)

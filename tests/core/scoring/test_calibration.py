@@ -44,6 +44,11 @@ def test_p_values_count_the_scores_that_are_as_low():
     np.testing.assert_allclose(conformal_p_values(scores, calibration), [0.2, 0.4, 0.8, 0.8, 1.0])
 
 
+def test_infinite_scores_have_the_least_and_the_largest_p_value():
+    p_values = conformal_p_values([-np.inf, np.inf], np.arange(9.0))
+    np.testing.assert_allclose(p_values, [0.1, 1])
+
+
 @pytest.mark.parametrize("alpha", [Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(1)])
 def test_discoveries_equal_the_procedure(alpha):
     """The largest k of which the k-th smallest p-value is at most alpha k / m; without rounding."""

@@ -53,6 +53,7 @@ def test_the_density_of_what_is_infinitely_far_is_0():
         ([9.0, 9.0, 0.0, 0.0], 3),  # two graphs are equal
         ([1e-14, -1e-15, 1e-13], 1),  # all are, but for rounding
         ([0.04, 0.04, 0.04, 2.0], 0.2),  # one is far from all
+        ([4e-12, 4e-12, 4e-12], 2e-6),  # of a very wide kernel
         ([-0.04, 0.04, -0.09], 0.2),  # unbiased estimates
         ([0.04, 4.0], 0.2),  # the lower of two
     ],
