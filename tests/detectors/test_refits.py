@@ -141,7 +141,7 @@ def test_verdicts_are_numbers_or_words(fitted):
         ([-1], "one value for each of 2 graphs, and have 1"),
         (["anomaly", "odd"], "that of graph 1 is 'odd'"),
         ([True, False], "that of graph 0 is True"),
-        (np.array([True, False]), "that of graph 0 is np.True_"),
+        (np.array([True, False]), "that of graph 0 is True"),
         ([-1, 2], "that of graph 1 is 2"),
         *[(x, "must be a list") for x in ("anomaly", {1, -1}, {0: 1, 1: -1}, -1, [[1], [-1]])],
     ],

@@ -185,7 +185,7 @@ def test_published_has_the_literal_choices():
     assert (released.loss, released.out_dim, released.batch_size) == ("log_ratio", 16, None)
     assert released.contamination == 0.3
     text.set_params(max_iter=1, hidden_dim=8)
-    with pytest.warns(UserWarning, match="expect 50 to 99% of new normal graphs"):
+    with pytest.warns(UserWarning, match="expect 30 to 99% of new normal graphs"):
         text.fit(TRAIN)
     np.testing.assert_allclose(text.bandwidths_, FIVE_DECADES)
 
