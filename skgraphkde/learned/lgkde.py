@@ -8,7 +8,8 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+import torch
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from skgraphkde._messages import listed
 from skgraphkde._utils import warn
@@ -149,7 +150,8 @@ class LGKDE(GraphKDEDetector):
     Notes
     -----
     A score is a log density in a metric space. It is comparable between graphs of one fitted
-    detector, but normalized only if the metric space is a line.
+    detector, but normalized only if the metric space is a line. After verdicts with anomalies, it
+    is a sum of log p-values.
 
     References
     ----------
@@ -412,8 +414,9 @@ class LGKDE(GraphKDEDetector):
                 "flagged. calibration='loo' holds the 10%"
             )
         self._warn_of_unused()
-        scores = super()._fit_judged(graphs, judged, rng)
-        if self.history_["copies"][-1] == 1:
+        with torch.inference_mode(False):  # in which nothing would be learned
+            scores = super()._fit_judged(graphs, judged, rng)
+        if min(self.history_["copies"][1:]) == 1:
             warn(
                 "every twin equals its graph, so that nothing is learned: graphs without edges, or "
                 "with nothing to swap, have no others. Use GraphKDEDetector"
@@ -438,6 +441,7 @@ class LGKDE(GraphKDEDetector):
     @property
     def n_iter_(self) -> int:
         """Number of epochs that the training took."""
+        check_is_fitted(self)
         return len(self.history_["loss"]) - 1  # epoch 0 is untrained
 
     @property
@@ -476,8 +480,10 @@ class LGKDE(GraphKDEDetector):
         -------
         list of GraphBatch
             ``[removed, added]``: twins with edges removed, and with edges added, in the order of
-            the graphs, with the data of nodes of the graphs. The features that training swaps are
-            not swapped. ``[swapped]`` if `energies` is None: the data of edges are swapped.
+            the graphs, with the data of nodes of the graphs. Of weighted graphs, both can lack
+            edges. The time grows with the cube of the number of nodes. The features that training
+            swaps are not swapped. ``[swapped]`` if `energies` is None: the data of edges are
+            swapped.
         """
         self.validate()
         batch = self.read(X)
@@ -508,8 +514,11 @@ class LGKDE(GraphKDEDetector):
         self.validate()
         batch = self.read(X)
         if y is not None:
+            y = column_or_1d(y)
             check_consistent_length(batch, y)
-            batch = batch[np.flatnonzero(np.asarray(y) != -1)]
+            if not np.isin(y, (1, -1)).all():
+                raise ValueError("y must be 1 for normal graphs and -1 for anomalies")
+            batch = batch[np.flatnonzero(y == 1)]
         if not len(batch):
             raise ValueError("there is no normal graph to make twins of: give at least one")
         self.warn_if_given_again(batch)

@@ -19,7 +19,7 @@ import torch
 from threadpoolctl import ThreadpoolController
 from torch import nn
 
-from skgraphkde._utils import log, one_blas_thread, progress
+from skgraphkde._utils import log, one_blas_thread, progress, warn
 from skgraphkde.core.distances.measures import DiscreteMeasures
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.points.propagation import MessageFlow, node_colors
@@ -158,6 +158,12 @@ class Trainer:
         self.references = training_graphs[:n_references]
         self.held_out_graphs = graphs[self.held_out]
         self.held_out_twins = self._draw_all_twins(self.held_out)
+        if (
+            len(self.held_out)
+            and find_copies(self.held_out_graphs, self.held_out_twins, self.encoder.n_layers).all()
+        ):
+            warn("every twin of the held-out graphs equals its graph: training does not stop early")
+            self.held_out = self.held_out[:0]
         # Adam makes a step of each gradient, also of one that is rounding alone in float32.
         dtype = torch.float32 if self.learns_encoder else torch.float64
         self.logits = nn.ParameterList(

@@ -3,6 +3,7 @@
 import ast
 import pickle
 import re
+import warnings
 from pathlib import Path
 
 import networkx as nx
@@ -228,6 +229,45 @@ def test_a_target_has_the_length_of_the_graphs(fitted):
     for y in ([1], [1] * 50):
         with pytest.raises(ValueError, match="inconsistent numbers of samples"):
             fitted.score(NEW, y)
+
+
+def test_a_target_is_1_or_minus_1(fitted):
+    with pytest.raises(ValueError, match="1 for normal graphs and -1"):
+        fitted.score(NEW, [0] * len(NEW))
+
+
+def test_it_learns_in_inference_mode(fitted):
+    with torch.inference_mode():
+        again = make().fit(TRAIN)
+    np.testing.assert_array_equal(again.mixture_weights_, fitted.mixture_weights_)
+
+
+def test_held_out_twins_that_are_copies_do_not_stop_the_training():
+    """Of graphs without edges, which some seeds hold out, every twin is a copy."""
+    graphs = [nx.gnp_random_graph(9, 0.4, seed=seed) for seed in range(9)]
+    graphs += [nx.empty_graph(n) for n in (5, 6, 7, 8)]
+    n_said = 0
+    for seed in range(20):
+        detector = make(early_stopping=True, features="given", random_state=seed)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            detector.fit(graphs)
+        if any("does not stop early" in str(x.message) for x in caught):
+            n_said += 1
+            assert detector.n_iter_ == detector.max_iter
+            assert np.ptp(detector.mixture_weights_) > 0.001
+    assert n_said
+
+
+def test_raw_numbers_that_no_network_can_take_are_refused():
+    graphs = [nx.path_graph(4) for _ in range(6)]
+    for i, graph in enumerate(graphs):
+        nx.set_node_attributes(graph, {node: 1.0 * node + i for node in graph}, "x")
+    graphs[3].nodes[2]["x"] = 1e24
+    features = NodeFeatures(("raw_attribute",))
+    detector = make(features=features, schema=GraphSchema(node_numbers="x"))
+    with pytest.raises(ValueError, match=r"graph 3, node 2: 1e\+24 is too large for 'raw_attri"):
+        detector.fit(graphs)
 
 
 def test_distances_on_a_cpu_are_those_of_the_core(fitted):

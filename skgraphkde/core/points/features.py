@@ -24,7 +24,12 @@ from skgraphkde._utils import warn
 from skgraphkde._words import legible
 from skgraphkde.core.graphs.arrays import ROUNDING, codes_in
 from skgraphkde.core.graphs.batch import GraphBatch, is_spatial
-from skgraphkde.core.graphs.problems import UnseenCategoryWarning, called, position_in_list
+from skgraphkde.core.graphs.problems import (
+    GraphError,
+    UnseenCategoryWarning,
+    called,
+    position_in_list,
+)
 from skgraphkde.core.graphs.random_walks import STEPS, return_probabilities
 from skgraphkde.core.graphs.refinement import (
     INCREMENT,
@@ -46,6 +51,8 @@ PROJECTED = 256
 MOST_EDGE_COLUMNS = 64
 # Share of graphs with categories of their own, up to which these count as known.
 FEW_WITH_OWN = 0.05
+# Larger raw numbers have no squares in single precision that leave anything of others.
+LARGEST_RAW = 1e15
 
 
 class Block:
@@ -217,6 +224,20 @@ class RawNumberBlock(NumberBlock):
         super().__init__(batch, used)
         self.mean = np.zeros(len(used))
         self.scale = np.ones(len(used))
+
+    def standardized(self, batch: GraphBatch) -> np.ndarray:
+        """The numbers as they are, unless a network could not compute with them."""
+        values = super().standardized(batch)
+        is_large = np.nan_to_num(np.abs(values)) > LARGEST_RAW
+        if is_large.any():
+            node, column = np.argwhere(is_large)[0]
+            graph = int(batch.graph_of_node[node])
+            raise GraphError(
+                batch.name(graph),
+                f", node {node - batch.node_ptr[graph]}: {values[node, column]:g} is too large for "
+                "'raw_attribute': take 'attribute', which standardizes numbers",
+            )
+        return values
 
 
 class DegreeBlock(Block):

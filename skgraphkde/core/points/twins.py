@@ -142,7 +142,7 @@ class Twins:
         level = np.round(size / unit)  # equal for values of equal size
         order = np.lexsort((-values, -level), axis=1)
         ordered = np.take_along_axis(values, order, axis=1)
-        energy = np.cumsum(ordered**2, axis=1)
+        energy = np.cumsum((ordered / np.where(largest > 0, largest, 1.0)) ** 2, axis=1)
         prefixes = []
         for threshold in self.energies or ():
             goal = (threshold - 1e-9) * energy[:, -1:]

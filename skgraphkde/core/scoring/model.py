@@ -632,5 +632,5 @@ def _check_range(graphs: GraphBatch, features: NodeFeatures, limit: float) -> No
             f", {where} attribute {block.columns[column]!r} is "
             f"{np.asarray(values)[row, column]:g}, more than {limit:.0e} standard deviations from "
             "the mean of the training graphs, which cannot be computed: clip it"
-            + ("" if is_exact else ", or use views=Density(MMD(method='exact'))"),
+            + ("" if is_exact else ", or compare exactly, by MMD(method='exact')"),
         )

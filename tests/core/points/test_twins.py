@@ -289,3 +289,21 @@ def test_swaps_are_uniform():
 
 
 # -- specifications --------------------------------------------------------------------------------
+
+
+def test_twins_do_not_depend_on_the_unit_of_weights():
+    rng = np.random.default_rng(0)
+    edges = list(nx.gnp_random_graph(12, 0.4, seed=0).edges)
+    weights = rng.uniform(1, 2, len(edges))
+    expected = None
+    for unit in (1.0, 1e-170):
+        graph = nx.Graph()
+        graph.add_nodes_from(range(12))
+        graph.add_weighted_edges_from(
+            (u, v, w * unit) for (u, v), w in zip(edges, weights, strict=True)
+        )
+        batch = read_graphs([graph], schema=GraphSchema(edge_weight="weight"))
+        twins = Twins(0.0).structural(batch, np.random.RandomState(0))
+        found = [(x.adjacency > 0).toarray() for x in twins]
+        expected = found if expected is None else expected
+        np.testing.assert_array_equal(found, expected)
