@@ -389,7 +389,7 @@ def detectors():
 def test_what_random_features_cannot_compute_is_refused_by_name(
     detectors, question, value, name, data, what
 ):
-    cure = r"clip it, or use views=Density\(MMD\(method='exact'\)\)"
+    cure = r"clip it, or compare exactly, by MMD\(method='exact'\)"
     with pytest.raises(ValueError, match=rf"{what} is {value:.0e}.*{cure}".replace("e+", r"e\+")):
         question(detectors[name], [measured_graph(51), measured_graph(50, **{data: value})])
 
