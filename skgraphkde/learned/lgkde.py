@@ -45,7 +45,7 @@ class LGKDE(GraphKDEDetector):
     weights of the bandwidths, and the network with ``learn_encoder=True``, are learned: graphs
     become denser than perturbed twins, without a label.
 
-    The defaults are the parts of the paper that work. :meth:`published` has its literal choices.
+    The defaults are the parts of the paper that work. :meth:`published` has its own choices.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ class LGKDE(GraphKDEDetector):
 
     @classmethod
     def published(cls, code: str = "text", **changes: Any) -> Self:
-        """Make a detector with the literal choices of the paper, for its tables.
+        """Make a detector with the choices of the paper, where it says any, for its tables.
 
         Its threshold is a quantile of densities that contain the graph's own kernel, and `fit`
         warns of the false alarms.

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from skgraphkde._utils import compiled, memory_limit, one_blas_thread
 from skgraphkde.core.distances.measures import DiscreteMeasures
@@ -49,8 +48,8 @@ def kernel_means(
     center, y, y_norms = columns.centered
     x = P.points - center
     x_norms = np.einsum("pk,pk->p", x, x)
-    W = _by_point(P.weights, x.dtype)
-    V = _by_point(columns.weights, x.dtype)
+    W = _arrays(P.by_point, x.dtype)
+    V = _arrays(columns.by_point, x.dtype)
     out = np.zeros((len(gammas), len(P), len(columns)), x.dtype)
     height = min(TILE, len(x), max(1, int(memory_limit() // out[:, 0].nbytes)))
     width = BLOCK // height
@@ -89,17 +88,12 @@ def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> np.ndarray:
     """
     points = np.ascontiguousarray(P.points)
     out = np.zeros((len(gammas), len(P)), points.dtype)
-    add_own_means(*_csr(P.weights, points.dtype), points, np.array(gammas, points.dtype), out)
+    add_own_means(*_arrays(P.weights, points.dtype), points, np.array(gammas, points.dtype), out)
     return out
 
 
-def _csr(weights: sp.csr_array, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _arrays(weights: Any, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return frozen(weights.indptr), frozen(weights.indices), frozen(weights.data, dtype)
-
-
-def _by_point(weights: sp.csr_array, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The measures of each point, and their weights."""
-    return _csr(weights.tocsc(), dtype)
 
 
 # -- compiled loops, which do not check indices ----------------------------------------------------
@@ -251,7 +245,7 @@ def feature_means(
             "a node is too far from the nodes of the training graphs for random features: clip "
             "extreme numbers of nodes and edges, or use views=Density(MMD(method='exact'))"
         )
-    W = _by_point(P.weights / math.sqrt(n_frequencies), x.dtype)
+    W = _arrays(P.by_point / math.sqrt(n_frequencies), x.dtype)
     projections = P.projections(frequencies)
     out = np.zeros((len(gammas), 2, len(P), n_frequencies), x.dtype)
     step = max(1, BLOCK // n_frequencies)

@@ -83,6 +83,11 @@ class DiscreteMeasures:
         return self.from_clouds(self.points, np.arange(len(self.points) + 1))
 
     @cached_property
+    def by_point(self) -> sp.csc_array:
+        """The weights by columns: the measures that each point is in."""
+        return self.weights.tocsc()
+
+    @cached_property
     def centered(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A center, the points relative to it, which reduces cancellation, and their squared norms.
 

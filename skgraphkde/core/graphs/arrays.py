@@ -159,6 +159,22 @@ def take_blocks(
     return sp.csr_array(csr, shape=(n, n)), rows, entries
 
 
+def full_blocks(matrix: sp.csr_array, start: np.ndarray, n: int) -> np.ndarray:
+    """Some blocks of one size of a block-diagonal matrix, (n_blocks, n, n); entries are summed.
+
+    Parameters
+    ----------
+    matrix : csr_array
+    start : ndarray of shape (n_blocks,), int
+        The first row of each block.
+    n : int
+        Number of its rows.
+    """
+    entries = take_blocks(matrix, start, start + n)[0].tocoo()
+    place = entries.row.astype(np.int64) * n + entries.col % n
+    return np.bincount(place, entries.data, len(start) * n**2).reshape(-1, n, n)
+
+
 def with_data(matrix: sp.csr_array, data: np.ndarray) -> sp.csr_array:
     """A matrix with other entries in the same places; SciPy's constructor would check them."""
     other = copy.copy(matrix)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde._utils import one_blas_thread
-from skgraphkde.core.graphs.arrays import offsets, scaled, take_blocks
+from skgraphkde.core.graphs.arrays import full_blocks, offsets, scaled
 from skgraphkde.core.graphs.batch import GraphBatch
 
 #: Steps of the walks.
@@ -94,11 +94,7 @@ def _full_matrices(
         step = max(1, NUMBERS // n**2)
         for some in np.split(same, range(step, len(same), step)):
             first = batch.node_ptr[some]
-            block, rows, _ = take_blocks(S, first, first + n)
-            entries = block.tocoo()
-            place = entries.row.astype(np.int64) * n + entries.col % n
-            full = np.bincount(place, entries.data, len(some) * n**2)
-            yield rows.reshape(-1, n), full.reshape(-1, n, n)
+            yield first[:, np.newaxis] + np.arange(n), full_blocks(S, first, n)
 
 
 def _products_by_row(S: sp.csr_array) -> np.ndarray:

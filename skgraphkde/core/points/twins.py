@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde._utils import working_memory
-from skgraphkde.core.graphs.arrays import offsets, ranges
+from skgraphkde.core.graphs.arrays import full_blocks, offsets, ranges
 from skgraphkde.core.graphs.batch import GraphBatch
 from skgraphkde.core.graphs.refinement import hash64
 from skgraphkde.core.points.propagation import node_colors
@@ -293,10 +293,8 @@ def _blocks(batch: GraphBatch) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
         index = np.flatnonzero((sizes == n) & (is_symmetric == symmetric))
         step = max(1, int(limit // n**2))
         for some in np.split(index, range(step, len(index), step)):
-            arcs = batch[some].adjacency.tocoo()
-            cell = arcs.row.astype(np.int64) * n + arcs.col % n
-            A = np.bincount(cell, arcs.data, len(some) * n**2).reshape(-1, n, n)
-            yield batch.node_ptr[some], A, symmetric
+            first_node = batch.node_ptr[some]
+            yield first_node, full_blocks(batch.adjacency, first_node, n), symmetric
 
 
 def _with_pairs(batch: GraphBatch, key: np.ndarray, rng: np.random.RandomState) -> GraphBatch:
