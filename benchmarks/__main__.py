@@ -91,23 +91,16 @@ def render(name: str, results: Path) -> str:
     text = re.sub(r"\n{3,}", "\n\n", "\n\n".join(parts)).strip() + "\n"
     for repetition in ("fold", "seed"):
         if repetition in rows:
-            counts = _repetitions(rows[rows[repetition] >= 0], repetition)
-            of_all = " to ".join(map(str, dict.fromkeys([min(counts), max(counts)])))
+            names = [name for name in table.cells(None, N_FOLDS)[0] if name != repetition]
+            repeated = rows[rows[repetition] >= 0]
+            counts = repeated.groupby(names)[repetition].nunique()
+            of_all = " to ".join(map(str, dict.fromkeys([counts.min(), counts.max()])))
             text += f"\nRepetitions: {of_all} ({repetition}).\n"
     versions = sorted(set(rows["versions"].str.partition(",")[0]))
     machines = sorted(set(rows["machine"]))
     text += f"\nMeasured with {'; '.join(versions)} on {'; '.join(machines)}, {_when(rows)}.\n"
     (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
     return text
-
-
-def _repetitions(rows: pd.DataFrame, repetition: str) -> list[int]:
-    """How many repetitions each cell has that differs in another name."""
-    names = ("method", "variant", "dataset", "family", "perturbation", "weights")
-    by = [name for name in names if name in rows and name != repetition]
-    if not by:
-        return [rows[repetition].nunique()]
-    return rows.groupby(by)[repetition].nunique().tolist()
 
 
 def _when(rows: pd.DataFrame) -> str:

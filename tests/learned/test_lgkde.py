@@ -268,6 +268,10 @@ def test_raw_numbers_that_no_network_can_take_are_refused():
     detector = make(features=features, schema=GraphSchema(node_numbers="x"))
     with pytest.raises(ValueError, match=r"graph 3, node 2: 1e\+24 is too large for 'raw_attri"):
         detector.fit(graphs)
+    for i, graph in enumerate(graphs):  # charges in coulombs
+        nx.set_node_attributes(graph, {node: 1.6e-19 * (node - i) for node in graph}, "x")
+    with pytest.raises(ValueError, match=r"'x' is nowhere above 1e-10, too small for 'raw_attri"):
+        detector.fit(graphs)
 
 
 def test_distances_on_a_cpu_are_those_of_the_core(fitted):

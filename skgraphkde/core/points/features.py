@@ -53,6 +53,8 @@ MOST_EDGE_COLUMNS = 64
 FEW_WITH_OWN = 0.05
 # Larger raw numbers have no squares in single precision that leave anything of others.
 LARGEST_RAW = 1e15
+# If all raw numbers of a column are smaller, points differ by less than rounding in a distance.
+SMALLEST_RAW = 1e-10
 
 
 class Block:
@@ -224,6 +226,14 @@ class RawNumberBlock(NumberBlock):
         super().__init__(batch, used)
         self.mean = np.zeros(len(used))
         self.scale = np.ones(len(used))
+        largest = np.nan_to_num(np.abs(self.standardized(batch))).max(axis=0)
+        is_small = (largest > 0) & (largest < SMALLEST_RAW)
+        if is_small.any():
+            raise ValueError(
+                f"the node attribute {self.names[is_small.argmax()]!r} is nowhere above "
+                f"{SMALLEST_RAW:g}, too small for 'raw_attribute': take 'attribute', which "
+                "standardizes numbers"
+            )
 
     def standardized(self, batch: GraphBatch) -> np.ndarray:
         """The numbers as they are, unless a network could not compute with them."""
