@@ -27,10 +27,9 @@ they are of two classes, and larger is better. *Sizes* is the same test of the e
 the logarithms of the numbers of nodes and edges, *structure* of standardized statistics of the
 structure, and *Weisfeiler-Leman* of the kernel of three iterations, normalized. *Best view* is that
 of the views of `compare` that finds most, each tested alone. Changes are those of
-[another table](typed.md), in a share of the graphs of the second pile. Rows of the commit a6c8761
-were measured before numbers by kind and by name were among the single differences. No part of the
-test was chosen by this table but that the strongest of these counts as a view. Of the three cells
-that were highest with 200 draws, two have 1,000 now.
+[another table](typed.md), in a share of the graphs of the second pile. No part of the test was
+chosen by this table but that the strongest of these counts as a view. Of the three cells that were
+highest with 200 draws, two have 1,000 now.
 """
 SETS = ("MUTAG", "PROTEINS", "ENZYMES", "DHFR", "BZR", "COX2", "IMDB-BINARY", "NCI1")
 #: The lists, and the share of changed graphs of which some are found, and not all.
