@@ -466,11 +466,12 @@ def read_with_gaps(files: GraphFiles, options: dict[str, Any]) -> tuple[GraphBat
         By which it was read.
     """
     schema = schema_of(options)
+    files.takes_gaps = options["missing"] is None
     try:
         return files.read(schema), schema
     except (MissingError, click.ClickException) as error:
         is_missing = isinstance(error.__cause__ or error, MissingError)
-        if not is_missing or options["missing"] is not None:
+        if not (is_missing and files.takes_gaps):
             raise
     schema = schema_of({**options, "missing": "indicate"})
     return files.read(schema), schema

@@ -17,7 +17,7 @@ import numpy as np
 from skgraphkde._utils import stage
 from skgraphkde.cli.output import echo, message_of
 from skgraphkde.core.graphs.batch import GraphBatch
-from skgraphkde.core.graphs.problems import GraphError
+from skgraphkde.core.graphs.problems import GraphError, MissingError
 from skgraphkde.core.graphs.schema import FittedSchema, GraphSchema
 from skgraphkde.reading.cases import CaseRule, words_of_rows
 from skgraphkde.reading.files import Source, TableFiles, find_files, read_batch
@@ -90,6 +90,7 @@ class GraphFiles:
         self.unread: list[dict[str, Any]] = []  # data of each graph that the schema does not name
         self.said: np.ndarray | None = None  # by the truth, of each graph: as verdicts are
         self.names: list[str] = []  # of the graphs that were read
+        self.takes_gaps = False  # whether missing values are an error also with `skip_errors`
         self.are_piles = False  # whether each path is a pile
         self.path_of: dict[str, int] = {}  # the number of the path of each source, by its name
         self.beside = Beside()  # what files say of graphs besides
@@ -298,9 +299,12 @@ class GraphFiles:
 
     def on_error(self, error: Exception) -> None:
         """Report the error of one file or graph, or raise it."""
-        if self.skip_errors:
-            self.skipped.append(message_of(error))
-            echo(f"Skipped: {self.skipped[-1]}", err=True)
+        is_evidence = self.takes_gaps and isinstance(error, MissingError)
+        if self.skip_errors and not is_evidence:
+            text = message_of(error)
+            if text not in self.skipped:  # when the same was read before
+                self.skipped.append(text)
+                echo(f"Skipped: {text}", err=True)
             return
         is_graph = isinstance(error, GraphError) and error.graph is not None
         others_remain = is_graph or len(self.paths) > 1 or os.path.isdir(self.paths[0])

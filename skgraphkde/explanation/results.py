@@ -405,7 +405,7 @@ def explain(
     Raises
     ------
     ValueError
-        If `k` or `n_reasons` is less than 1.
+        If `k` or `n_reasons` is less than 1, or `node_names` do not fit.
 
     Examples
     --------
@@ -419,6 +419,13 @@ def explain(
     if k < 1 or n_reasons < 1:
         raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
     batch, own = to_judge(detector, graphs)
+    if node_names is not None:
+        n_names = [len(names) for names in node_names]
+        if n_names != batch.n_nodes_per_graph.tolist():
+            raise ValueError(
+                "node_names must have a list for each graph, with a name for each node: they have "
+                f"{n_names[:5]} for graphs of {batch.n_nodes_per_graph.tolist()[:5]} nodes"
+            )
     judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
     names = _names_of(batch)
     rows = []

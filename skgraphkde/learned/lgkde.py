@@ -385,10 +385,14 @@ class LGKDE(GraphKDEDetector):
         )
 
     def _views(self) -> list[View]:
-        distance: MMD = MMD(self.gammas, estimator="biased")
+        gammas = positive_numbers(self, "gammas")  # no array of the user, which a fit would freeze
+        distance: MMD = MMD(gammas, estimator="biased")
         if find_device(self.device).type != "cpu":
-            distance = TorchMMD(self.gammas, estimator="biased", device=self.device)
-        kernels = KDE(self.bandwidths, size_kernel=self.size_kernel)
+            distance = TorchMMD(gammas, estimator="biased", device=self.device)
+        bandwidths = self.bandwidths
+        if not isinstance(bandwidths, str):
+            bandwidths = positive_numbers(self, "bandwidths")
+        kernels = KDE(bandwidths, size_kernel=self.size_kernel)
         return [Density(distance, kernels)]
 
     def _trainer(self, rng: np.random.RandomState) -> Callable[[Embedding, GraphBatch], None]:

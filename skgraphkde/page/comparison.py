@@ -266,7 +266,8 @@ def set_apart(
     members = [judged[i].own for group in groups for i in group.members.tolist()]
     if not judged:
         members = [i for group in find_groups(model) for i in group.members.tolist()]
-        if (detector.verdicts_ == ANOMALY).any():
+        # Of a split, references have no scores of their own.
+        if (detector.verdicts_ == ANOMALY).any() and hasattr(detector, "calibration_index_"):
             judged = judge(detector, model.references, own=model.reference_index)
     for x in judged:
         if any(reason.kind == "confirmed" for reason in x.unusual):

@@ -44,6 +44,7 @@ from skgraphkde.core.graphs.schema import (
 )
 from skgraphkde.reading.formats.common import (
     Graph,
+    Written,
     as_doubles,
     as_floats,
     in_hours,
@@ -58,7 +59,7 @@ from skgraphkde.reading.formats.common import (
 )
 
 # Types whose values are all numbers.
-NUMBERS = {int, float, np.int64, np.int32, np.float64, np.float32}
+NUMBERS = {int, float, Written, np.int64, np.int32, np.float64, np.float32}
 # A number as programs write it: with an exponent only after decimals, as 1E5 may be a code.
 WRITTEN = re.compile(r"-?(0|[1-9]\d*)(\.\d+(e[+-]?\d+)?)?", re.IGNORECASE)
 # Whole numbers as text are numbers if there are so many, and codes if there are fewer.
@@ -92,17 +93,18 @@ def assemble(
     """
     names, ignored = resolve_schema(schema, graphs, known, may_lack=may_lack)
     labels = {} if known is None else dict(known.labels)
-    nodes = Elements(graphs, "node", schema, labels)
+    one_hot = _known_one_hot(known)
+    nodes = Elements(graphs, "node", schema, labels, one_hot)
     firsts = nodes.ptr[:-1].tolist()
     ends = np.concatenate([graph.pairs + k for graph, k in zip(graphs, firsts, strict=True)])
     kept = np.flatnonzero(ends[:, 0] != ends[:, 1])
-    edges = Elements(graphs, "edge", schema, labels, kept)
+    edges = Elements(graphs, "edge", schema, labels, one_hot, kept)
     weights, adds_up = _weights(edges, schema.edge_weight)
     if not len(kept):
         names |= {"edge_categories": (), "edge_numbers": ()}
     data: dict[str, Data] = {}
     fields: dict[str, Any] = {}
-    for elements in (nodes, edges, Elements(graphs, "graph", schema, labels)):
+    for elements in (nodes, edges, Elements(graphs, "graph", schema, labels, one_hot)):
         data[elements.part], found = _data(elements, names, known, may_lack)
         fields |= found
     adjacency, edge_of_arc, is_directed = build_arcs(
@@ -132,6 +134,7 @@ def assemble(
         directed_policy=schema.directed,
         labels=tuple(sorted(labels.items())),
         called=tuple((schema.call or {}).items()),
+        one_hot=tuple(key for key, is_so in one_hot.items() if is_so),
     )
     columns = data["node"], data["edge"].take(edge_of_arc), data["graph"]
     ids = None
@@ -308,6 +311,9 @@ class Elements:
     labels : dict
         The names that pandas has for the columns of an attribute, by attribute; they are added as
         they are found.
+    one_hot : dict
+        Whether the vectors of a category are read as the positions of their 1, by part and name;
+        the same.
     kept : ndarray of int, default=None
         The elements that are read. None: all.
     """
@@ -318,18 +324,20 @@ class Elements:
         part: str,
         schema: GraphSchema,
         labels: dict[str, tuple[str, ...]],
+        one_hot: dict[tuple[str, str], bool],
         kept: np.ndarray | None = None,
     ) -> None:
         self.graphs = graphs
         self.part = part
         self.schema = schema
         self.labels = labels
+        self.one_hot = one_hot
         self.ptr = offsets([graph.size(part) for graph in graphs])
         self.kept = np.arange(self.ptr[-1]) if kept is None else kept
         # The position in `graphs` of the graph of each element.
         self.owner = np.arange(len(graphs)).repeat(np.diff(self.ptr))[self.kept]
 
-    def error(self, k: int, text: str) -> GraphError:
+    def error(self, k: int, text: str, kind: type[GraphError] = GraphError) -> GraphError:
         """The error that an element is wrong.
 
         Parameters
@@ -338,12 +346,13 @@ class Elements:
             The element.
         text : str
             The message after its name.
+        kind : type, default=GraphError
         """
         i = self.owner[k]
         graph = self.graphs[i]
         if self.part != "graph":
             text = f", {self.part} {graph.ids(self.part)[self.kept[k] - self.ptr[i]]!r}{text}"
-        return GraphError(graph.index, text)
+        return kind(graph.index, text)
 
     def values(self, name: str, given: list | None = None) -> Any:
         """One value per element, in an array or a list; None where a value is missing.
@@ -485,6 +494,8 @@ class Elements:
     def categories(self, name: str) -> list[Hashable]:
         """The category of each element; None for one that is missing.
 
+        A vector of 0 and 1 is the position of its 1, if all that fit read are such vectors.
+
         Raises
         ------
         GraphError
@@ -492,7 +503,10 @@ class Elements:
         """
         values = self.values(name)
         values = values.tolist() if isinstance(values, np.ndarray) else values
-        if set(map(type, values)) <= {str, int, bool}:
+        types = set(map(type, values))
+        if Written in types:
+            values = [x.text if type(x) is Written else x for x in values]
+        if types <= {str, int, bool}:
             return values
         rows = None
         width = length(next((plain(x) for x in values if x is not None), None))
@@ -500,8 +514,11 @@ class Elements:
             missing = [np.nan] * width
             rows = _rows_at_once([missing if x is None else plain(x) for x in values])
         found = _positions(rows)
-        if found is not None:
+        is_one_hot = self.one_hot.setdefault((self.part, name), found is not None)
+        if is_one_hot and found is not None:
             return found
+        if is_one_hot:
+            values = [_position(value) for value in values]
         if self.schema.missing == "indicate":
             values = [None if is_missing(value) else value for value in values]
         for k, value in enumerate(values):
@@ -550,12 +567,11 @@ class Elements:
         if not usable.all():
             k, position = np.argwhere(~usable)[0]
             which = f"number {position} of the" if rows.shape[1] > 1 else "the"
-            remedy = f"impute, clip or drop it first, {REMEDY}"
-            raise self.error(
-                k,
-                f": {which} {self.part} attribute {name!r} is {rows[k, position]}: "
-                f"{remedy if is_nan[k, position] else 'clip or drop it first'}",
-            )
+            what = f": {which} {self.part} attribute {name!r} is {rows[k, position]}: "
+            if is_nan[k, position]:
+                remedy = f"impute, clip or drop it first, {REMEDY}"
+                raise self.error(k, what + remedy, MissingError)
+            raise self.error(k, f"{what}clip or drop it first")
         return np.full((len(self.kept), width), np.nan) if is_nan.all() else rows
 
     def rows(self, name: str, values: Any, width: int = 0) -> np.ndarray:
@@ -653,7 +669,8 @@ def _data(
         is_named = name in elements.schema.named(of_numbers)
         positions = None if is_named else _positions(rows)
         if positions is not None and tuple not in set(map(type, positions)):
-            columns[name] = positions  # one-hot
+            columns[name] = positions
+            elements.one_hot[elements.part, name] = True
         elif rows.shape[1]:
             if known is None:
                 _warn_of_one_hot(elements.part, name, rows)
@@ -706,6 +723,23 @@ def _positions(rows: np.ndarray | None) -> list[Hashable] | None:
     for k in np.flatnonzero(rows.sum(axis=1) != 1).tolist():
         found[k] = tuple(np.flatnonzero(rows[k]).tolist()) if is_given[k] else None
     return found
+
+
+def _position(value: Any) -> Any:
+    """The position of the 1 in a vector of 0 and 1; other values as they are."""
+    vector = plain(value)
+    if isinstance(vector, str) or not length(vector):
+        return value
+    found = _positions(_rows_at_once([vector]))
+    return value if found is None else found[0]
+
+
+def _known_one_hot(known: FittedSchema | None) -> dict[tuple[str, str], bool]:
+    """Which categories of earlier graphs were vectors of 0 and 1, by part and name."""
+    if known is None or known.one_hot is None:
+        return {}
+    keys = [(part, name) for part, (kind, _) in KINDS_OF.items() for name in known.names(kind)]
+    return {key: key in known.one_hot for key in keys}
 
 
 def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]:

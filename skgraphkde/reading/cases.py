@@ -16,6 +16,7 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from skgraphkde._messages import listed
 from skgraphkde._utils import warn
 from skgraphkde._words import SINCE_START
 from skgraphkde.core.graphs.problems import GraphError
@@ -110,6 +111,11 @@ class CaseRule:
         ends = codes.reshape(2, -1).T
         windows = np.zeros(len(edges), dtype=np.int64)
         starts = [""]
+        if self.time is not None and SINCE_START in {*edges.columns} - {self.time}:
+            raise ValueError(
+                f"the table of edges has the column {SINCE_START!r}, which the times would become: "
+                "rename it"
+            )
         times = None if self.time is None else times_of(TABLE, self.time, edges[self.time])
         if times is not None and self.window is not None:
             windows, starts = _windows_of(times, self.window)
@@ -123,7 +129,8 @@ class CaseRule:
         else:
             centers = np.ones(len(ids), dtype=bool)
             if self.of is not None:
-                centers = np.isin(ids, self._centers(nodes, node))
+                chosen = set(self._centers(nodes, node))
+                centers = np.array([center in chosen for center in ids], dtype=bool)
             row, case, names = _egos_of(ends, windows, starts, ids, centers, self.hops)
         counts = np.bincount(case, minlength=len(names))
         if counts.max(initial=0) < self.least:
@@ -149,6 +156,10 @@ class CaseRule:
             found = found.drop(columns=self.time).assign(**{SINCE_START: hours.to_numpy()})
         if nodes is None:
             return found, None
+        apart = nodes[node][~nodes[node].isin(ids)].tolist()
+        if apart:
+            what = "1 node" if len(apart) == 1 else f"{len(apart)} nodes"
+            warn(f"left out, as no edge leads to them: {what}, {listed([repr(x) for x in apart])}")
         return found, _nodes_of(found, nodes, columns)
 
     def _centers(self, nodes: Any, node: str) -> list[Any]:
@@ -194,12 +205,13 @@ def split_cases(
         between these; or all edges of a window of time. Components and egos are those within a
         window, if there is one.
     source, target, node : str
-        Names of the columns.
+        Names of the columns of tables.
     time : str, default=None
         The column, or the data of edges, with their times: dates, text that pandas reads, or
         numbers since 1970. In its place edges have "hours since start", that of their case.
     window : str, default=None
-        How long a window is, such as "7D" or "12h". None: all times are one.
+        How long a window is, such as "7D" or "12h"; the first begins at midnight, in UTC if times
+        have a zone. None: all times are one.
     hops : int, default=1
         How far an ego network reaches, regardless of directions.
     least : int, default=1
@@ -249,7 +261,7 @@ def split_cases(
             raise ValueError("a graph has nodes of its own: leave nodes out, or give a table")
         if directed and not data.is_directed():
             raise ValueError("the graph is not directed: give a networkx.DiGraph")
-        edges, nodes, keys = tables_of_graph(data, columns)
+        edges, nodes, columns, keys = tables_of_graph(data)
         directed = data.is_directed()
     else:
         edges = as_frame(data, "edges")
@@ -261,6 +273,8 @@ def split_cases(
         if isinstance(graph, GraphError):
             raise graph
         labels = graph.graph.pop(ROWS)
+        if isinstance(data, nx.Graph):
+            graph.graph = {**data.graph, **graph.graph}
         graphs.append(graph)
         rows.append(labels if keys is None else [keys[k] for k in labels])
     return Cases(graphs, rows)
@@ -288,6 +302,9 @@ def graphs_of_cases(
     for name in needed - set(edges.columns):
         there = closest_names(name, map(str, edges.columns))
         raise ValueError(f"the table of edges has no column {name!r}: it has {there}")
+    if nodes is not None and columns["node"] not in nodes:
+        there = closest_names(columns["node"], map(str, nodes.columns))
+        raise ValueError(f"the table of nodes has no column {columns['node']!r}: it has {there}")
     if graph in edges or (nodes is not None and graph in nodes):
         raise ValueError(
             f"a table has the column {graph!r}, which would be that of the cases: rename it, or "
@@ -303,23 +320,33 @@ def graphs_of_cases(
 
 
 def tables_of_graph(
-    graph: nx.Graph, columns: dict[str, str]
-) -> tuple[pd.DataFrame, pd.DataFrame, list[Any]]:
-    """The tables of the edges and the nodes of a graph, and its edges.
+    graph: nx.Graph,
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str], list[Any]]:
+    """The tables of the edges and the nodes of a graph, the names of their columns, and its edges.
 
     Parameters
     ----------
     graph : networkx.Graph
-    columns : dict of str
-        The columns "source", "target" and "node".
     """
-    records = []
-    for u, v, data in graph.edges(data=True):
-        records.append({**data, columns["source"]: u, columns["target"]: v})
-    of_nodes = [{**data, columns["node"]: v} for v, data in graph.nodes(data=True)]
+    taken = set()
+    for data in [*graph.nodes.values(), *graph.edges.values()]:
+        taken.update(data)
+    columns = {}
+    for role in ("graph", "source", "target", "node"):
+        name = "case" if role == "graph" else role
+        while name in taken:  # by data
+            name += "_"
+        columns[role] = name
     keys = list(graph.edges(keys=True) if graph.is_multigraph() else graph.edges)
+    records = []
+    for (u, v, *key), data in zip(keys, graph.edges.values(), strict=True):
+        of_edge = {**data, columns["source"]: u, columns["target"]: v}
+        if key and isinstance(key[0], str):  # "calls", and not a number
+            of_edge.setdefault("key", key[0])
+        records.append(of_edge)
+    of_nodes = [{**data, columns["node"]: v} for v, data in graph.nodes(data=True)]
     edges = pd.DataFrame(records, columns=None if records else [*columns.values()])
-    return edges, pd.DataFrame(of_nodes, dtype=object), keys
+    return edges, pd.DataFrame(of_nodes, dtype=object), columns, keys
 
 
 def words_of_rows(rows: Sequence[Any]) -> str:
@@ -345,15 +372,17 @@ def words_of_rows(rows: Sequence[Any]) -> str:
 def _windows_of(times: pd.Series, window: str) -> tuple[np.ndarray, list[str]]:
     """The window of each row, and the starts of the windows."""
     try:
-        if window.strip().replace(".", "").isdecimal():  # which pandas takes for nanoseconds
+        if str(window).strip().replace(".", "").isdecimal():  # which pandas takes for nanoseconds
             raise ValueError("no unit")
         length = pd.Timedelta(window)
     except ValueError as error:
         raise ValueError(
             f"window={window!r} is no length of time: write '7D', '12h' or '30min'"
         ) from error
-    if length <= pd.Timedelta(0):
+    if not length > pd.Timedelta(0):  # also "" and "nan"
         raise ValueError(f"window={window!r} must be longer than nothing")
+    if times.empty:
+        raise ValueError(f"{TABLE} has no rows, and so no windows")
     first = times.min().normalize()
     number = ((times - first) // length).to_numpy()
     distinct, code = np.unique(number, return_inverse=True)

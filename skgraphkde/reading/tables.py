@@ -136,7 +136,7 @@ def read_tables(
     columns = {"graph": graph, "source": source, "target": target, "node": node}
     tables: dict[str, Any] = {"edges": edges, "nodes": nodes, "graphs": graphs}
     for what, table in tables.items():
-        if table is not None:
+        if table is not None or what == "edges":
             tables[what] = as_frame(table, what)
             _check_numbers(tables[what], what, (*columns.values(), truth))
     if truth in columns.values():
@@ -226,7 +226,7 @@ def graphs_of_tables(
         for case, (own,), data in rows(nodes, "nodes", node):
             if own in found[case]:
                 refuse(case, f" lists the node {own!r} twice: list it once")
-            found[case].add_node(own, **data)
+            found[case].add_nodes_from([(own, data)])  # a column may be called "key"
     directions = Directions()
     for case, ends, data in rows(edges, "edges", source, target):
         for end in ends if nodes is not None else ():
@@ -237,7 +237,7 @@ def graphs_of_tables(
                     "of nodes, or leave the edge out",
                 )
         if directed or not directions.is_return((case, ends[0]), (case, ends[1]), data):
-            found[case].add_edge(*ends, **data)
+            found[case].add_edges_from([(*ends, data)])
     return {x: simplified(own) for x, own in found.items() if x not in errors} | errors
 
 

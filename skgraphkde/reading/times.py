@@ -23,6 +23,8 @@ FORMATS = ("ISO8601", *(date + clock for date in DATES for clock in CLOCKS))
 ZONE = re.compile(r":\d\d(\.\d+)? ?(Z|UTC|GMT|[+-]\d\d(:?\d\d)?)$", re.IGNORECASE)
 # Whole numbers between these are dates, if they are some: as seconds, all would be in August 1970.
 COMPACT_DATES = 19000101, 21001231
+# Whole numbers between these may be years.
+YEARS = 1900, 2100
 # Numbers of seconds, milliseconds, microseconds and nanoseconds since 1970 are below these.
 UNITS = (("s", 1e11), ("ms", 1e14), ("us", 1e17), ("ns", np.inf))
 
@@ -106,18 +108,37 @@ def times_of(what: str, name: str, values: pd.Series, first_row: int = 0) -> pd.
         return pd.to_datetime(values, utc=True)
     if all(isinstance(value, str) for value in values):
         return _times_of_texts(what, name, values, first_row)
-    with suppress(ValueError, TypeError):
-        numbers = pd.to_numeric(values)
-        if (numbers % 1 == 0).all() and numbers.between(*COMPACT_DATES).all():
-            times = pd.to_datetime(numbers.astype("int64").astype(str), utc=True, format="%Y%m%d")
-            warn(f"{what}: {int(numbers.iloc[0])} under {name!r} is read as a date, YYYYMMDD")
-            return times
-        unit: Any = next(unit for unit, most in UNITS if np.abs(numbers).max() < most)
-        return pd.to_datetime(numbers, unit=unit, utc=True)
     try:
-        return pd.to_datetime(values, utc=True)
+        numbers = pd.to_numeric(values)
+    except (ValueError, TypeError):
+        numbers = None
+    try:
+        if numbers is None:
+            return pd.to_datetime(values, utc=True)
+        return _times_of_numbers(what, name, numbers)
     except (ValueError, TypeError) as error:
         raise UnreadableError(f"{what}: {name!r} has no times ({error})") from error
+
+
+def _times_of_numbers(what: str, name: str, numbers: pd.Series) -> pd.Series:
+    """Times that are dates without marks, or counted since 1970 in the unit of their size."""
+    if not np.isfinite(numbers).all():
+        raise ValueError("not all are finite numbers")
+    are_whole = (numbers % 1 == 0).all()
+    if are_whole and numbers.between(*COMPACT_DATES).all():
+        texts = numbers.astype("int64").astype(str)
+        times = pd.to_datetime(texts, utc=True, format="%Y%m%d", errors="coerce")
+        if times.isna().any():
+            raise ValueError(f"{texts[times.isna()].iloc[0]} is no date, YYYYMMDD")
+        warn(f"{what}: {int(numbers.iloc[0])} under {name!r} is read as a date, YYYYMMDD")
+        return times
+    if are_whole and numbers.between(*YEARS).all() and numbers.nunique() > 1:
+        warn(
+            f"{what}: {int(numbers.iloc[0])} under {name!r} is read as seconds since 1970: write "
+            "2019-01-01 if these are years"
+        )
+    unit: Any = next(unit for unit, most in UNITS if np.abs(numbers).max() < most)
+    return pd.to_datetime(numbers, unit=unit, utc=True)
 
 
 def _times_of_texts(what: str, name: str, texts: pd.Series, first_row: int) -> pd.Series:

@@ -253,3 +253,11 @@ def test_an_empty_cell_is_evidence_in_find_unless_the_user_says_otherwise(orders
     (orders / "nodes.csv").write_text(nodes.replace("Receive", "", 1))
     assert "missing values as evidence" in run(f"find {TABLES} -o page.html").stderr
     run(f"find {TABLES} -o other.html --missing error", exit_code=1)
+
+
+def test_missing_values_are_evidence_also_where_errors_are_skipped(orders):
+    nodes = (orders / "nodes.csv").read_text()
+    (orders / "nodes.csv").write_text(nodes.replace("Receive", "", 1))
+    said = run(f"find {TABLES} -o page.html --skip-errors").stderr
+    assert "missing values as evidence" in said
+    assert "Skipped" not in said

@@ -14,7 +14,7 @@ from skgraphkde.core.views import Property
 from skgraphkde.explanation import explain, nearest_references, results, view_surprises
 from skgraphkde.explanation.results import groups_of
 from skgraphkde.explanation.views import name_view, summarize_view
-from tests.conftest import fitted_to, random_graphs, with_data
+from tests.conftest import fitted_to, random_graphs, refused, with_data
 from tests.explanation.common import ring
 
 #: What the first reason is about: its kind, and a word in its name.
@@ -587,3 +587,10 @@ def test_a_view_of_ones_own_is_called_by_its_name():
     assert name_view(Quiet()) == "novelty of neighborhoods of radius 5"
     assert summarize_view(Mine()) == summarize_view(Quiet()) == summarize_view(Novelty())
     assert summarize_view(Size()) == ""
+
+
+def test_names_of_nodes_fit_the_graphs():
+    detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(10, 30)])
+    graphs = [nx.path_graph(12), nx.path_graph(13)]
+    for names in ([range(12)], [range(12), range(12)]):
+        refused("node_names must have a list for each", explain, detector, graphs, node_names=names)

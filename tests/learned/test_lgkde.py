@@ -185,7 +185,7 @@ def test_published_has_the_literal_choices():
     assert (text.learning_rate, text.weights_learning_rate) == (1e-3, 1e-3)
     assert (released.loss, released.out_dim, released.batch_size) == ("log_ratio", 16, None)
     assert released.contamination == 0.3
-    text.set_params(max_iter=1, hidden_dim=8)
+    text.set_params(max_iter=1, hidden_dim=8, random_state=0)
     with pytest.warns(UserWarning, match="expect 30 to 99% of new normal graphs"):
         text.fit(TRAIN)
     np.testing.assert_allclose(text.bandwidths_, FIVE_DECADES)
@@ -324,3 +324,9 @@ def test_the_order_of_graphs_does_not_matter_where_nothing_is_drawn():
     shuffled = [graphs[i] for i in order]
     a, b = (make(swap=0.0, max_iter=3).fit(x) for x in (graphs[:24], shuffled))
     np.testing.assert_allclose(a.score_samples(graphs[24:]), b.score_samples(graphs[24:]), 1e-5)
+
+
+def test_arrays_of_the_user_stay_his():
+    gammas, bandwidths = np.array([0.1, 1.0]), np.array([1.0, 2.0])
+    make(gammas=gammas, bandwidths=bandwidths, max_iter=1).fit(TRAIN)
+    gammas[0] = bandwidths[0] = 3.0

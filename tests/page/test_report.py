@@ -582,3 +582,11 @@ def test_words_of_experts_are_in_the_last_section(new, given, monkeypatch):
 def test_no_spreadsheet_runs_what_the_page_saves(detector, new):
     page = Parsed(skgraphkde.report(detector, new[:4], ["=cmd|x", "-5", "@a", "b"]))
     assert set(page.table["graph"].astype(str)) == {"'=cmd|x", "-5", "'@a", "b"}
+
+
+def test_a_split_with_a_confirmed_anomaly_has_a_page():
+    graphs = [nx.connected_watts_strogatz_graph(12, 4, 0.2, seed=i) for i in range(41)]
+    verdicts = [0] * 40 + [-1]
+    detector = GraphKDEDetector(calibration=skgraphkde.Split(0.3), random_state=0)
+    detector.fit([*graphs[:40], nx.star_graph(11)], verdicts=verdicts)
+    assert "<html" in skgraphkde.report(detector, graphs[40:])

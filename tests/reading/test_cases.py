@@ -226,3 +226,42 @@ def test_a_zone_may_be_an_hour():
     frame["time"] = ["2026-01-01 23:30:00", "2026-01-01 23:30:00+01"]
     with pytest.raises(UnreadableError, match="write all times with their zone"):
         split_cases(frame, time="time", window="1h")
+
+
+def test_data_of_a_graph_are_in_its_cases():
+    """Also those that are called like the columns of a table."""
+    graph = nx.MultiGraph(country="US")
+    graph.add_edge(1, 2, "call", source="web")
+    graph.add_edge(1, 2, "mail", source="app")
+    graph.nodes[1]["node"] = "x"
+    graph.add_node(9)
+    found = warned("left out, as no edge leads to them: 1 node, 9", split_cases, graph)
+    (case,) = found.graphs
+    data = [data for _, _, data in case.edges(data=True)]
+    assert data == [{"source": "web", "key": "call"}, {"source": "app", "key": "mail"}]
+    assert case.nodes[1] == {"node": "x"}
+    assert case.graph["country"] == "US"
+    assert found.rows == [[(1, 2, "call"), (1, 2, "mail")]]
+
+
+@pytest.mark.parametrize("ids", [(1, 2, "a", "b"), ((1, 2), (2, 3), 3, "b")])
+def test_centers_of_any_type(ids):
+    graph = nx.relabel_nodes(nx.path_graph(4), dict(enumerate(ids)))
+    nx.set_node_attributes(graph, "acc", "kind")
+    found = warned("each edge is in", split_cases, graph, by="egos", of="kind=acc")
+    assert [case.graph["name"] for case in found.graphs] == [str(x) for x in ids]
+
+
+def test_years_and_what_is_no_time():
+    frame = pd.DataFrame({"source": [1, 2], "target": [2, 3], "time": [2019, 2020]})
+    options = {"by": "windows", "time": "time", "window": "1D"}
+    warned("2019 under 'time' is read as seconds since 1970", split_cases, frame, **options)
+    refused("has no times", split_cases, frame.assign(time=[1.0, np.inf]), **options)
+    refused("20261345 is no date", split_cases, frame.assign(time=20261345), **options)
+    refused("has no rows", split_cases, frame[:0], **options)
+    of_hours = frame.assign(time=[0, 3600])
+    refused("longer than nothing", split_cases, of_hours, **options | {"window": "nan"})
+    with_hours = frame.assign(**{"hours since start": 1})
+    refused("'hours since start', which the times would become", split_cases, with_hours, **options)
+    nodes = pd.DataFrame({"id": [1, 2, 3]})
+    refused("the table of nodes has no column 'node': it has 'id'", split_cases, frame, nodes)

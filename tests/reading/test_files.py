@@ -23,7 +23,7 @@ from skgraphkde.reading.files import (
     read_batch,
 )
 from skgraphkde.reading.files.common import name_of
-from skgraphkde.reading.files.tables import read_cells, typed_columns
+from skgraphkde.reading.files.tables import TableFiles, read_cells, typed_columns
 from tests.conftest import random_graphs, refused, warned, with_data
 from tests.datasets.common import tu_files, write_zip
 from tests.reading.common import measured_graphs
@@ -1227,3 +1227,26 @@ def test_names_of_files_on_windows(monkeypatch):
     """Which tables of graphs and verdicts match, and which pages shorten."""
     monkeypatch.setattr(os, "sep", "\\")
     assert name_of("scans\\a b.csv") == "scans/a b.csv"
+
+
+def test_a_category_in_several_files_has_one_spelling(tmp_path):
+    """Text in one of the files makes the column one of categories, in all as they are written."""
+    paths = []
+    for i, last in enumerate(("beta", "1.20", "1.2")):
+        paths.append(tmp_path / f"{i}.csv")
+        paths[i].write_text(f"source,target,version\na,b,1.10\nb,c,1.10\nc,d,1.10\nd,e,{last}\n")
+    batch = warned("has 'beta' as edge attribute 'version'", read_batch, paths, "all")
+    assert batch.edge_label_names == (1.2, "1.10", "1.20", "beta")
+    again = read_batch(paths, batch.schema)
+    assert again.edge_label_names == batch.edge_label_names
+    numbers = read_batch(paths[1:], "all")
+    assert numbers.schema.edge_columns == ("version",)
+    assert np.unique(numbers.edge_attributes).tolist() == [1.1, 1.2]
+
+
+def test_what_is_unclear_is_said_by_each_call(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("graph,source,target,sum\ng,a,b,1.234\ng,b,c,2.345\n")
+    for _ in range(2):
+        warned("may have a decimal mark or thousands", read_batch, [TableFiles(path)], "all")
+        warned("may have a decimal mark or thousands", TableFiles(path).read, GraphSchema())

@@ -687,3 +687,31 @@ def test_numbers_that_count_edges_are_left_out():
     detector = warned("running number", GraphKDEDetector(schema="all").fit, graphs)
     assert detector.schema_.names("edge_numbers") == ("lanes",)
     assert detector.schema_.names("edge_categories") == ()
+
+
+def test_vectors_are_read_as_fit_read_them():
+    """A tuple of 0 and 1 is a position only if all that fit read were such vectors."""
+
+    def graph_with(*values):
+        graph = nx.path_graph(len(values) + 1)
+        nx.set_edge_attributes(graph, dict(zip(graph.edges, values, strict=True)), "kind")
+        return graph
+
+    schema = GraphSchema(edge_categories="kind")
+    mixed = read_graphs([graph_with((1, 0), (0, 1), (-1, 0))], schema=schema)
+    part = read_graphs([graph_with((1, 0), (0, 1))], schema=mixed.schema)
+    assert set(part.edge_label_names) == {(1, 0), (0, 1)}
+    one_hot = read_graphs([graph_with([1, 0], [0, 1])], schema=schema)
+    assert one_hot.edge_label_names == (0, 1)
+    others = read_graphs([graph_with((1, 0), (1, 2)), graph_with((0, 1))], schema=one_hot.schema)
+    assert others.edge_label_names == (0, 1, (1, 2))
+
+
+def test_follows_from_is_a_call_and_true_may_be_text(tmp_path):
+    first, second = [dict(x) for x in JAEGER_SPANS]
+    second["references"] = [{"refType": "FOLLOWS_FROM", "spanID": "1"}]
+    second["tags"] = [{"key": "error", "value": "true"}]
+    export = {"data": [{"spans": [first, second], "processes": {"p": {"serviceName": "web"}}}]}
+    [(_, graph)] = iter_graphs(folder(tmp_path, t__json=json.dumps(export)))
+    assert list(graph.edges) == [("1", "2")]
+    assert graph.nodes["2"]["status"] == "error"

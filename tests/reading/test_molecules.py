@@ -263,3 +263,15 @@ def test_a_smiles_file_with_a_header_is_a_table(tmp_path, separator):
 def test_names_and_sizes_of_molecules(tmp_path, name, text, smiles, expected, schema):
     found = read_molecules(tmp_path / name, text, schema, smiles=smiles)
     assert ", ".join(f"{name} {size}" for name, size, _ in found) == expected
+
+
+def test_fields_of_a_molecule_are_as_they_are_written():
+    Chem = pytest.importorskip("rdkit.Chem")
+    molecules = [Chem.MolFromSmiles("CCO"), Chem.MolFromSmiles("CCN")]
+    for molecule, version in zip(molecules, ("1.10", "1E2"), strict=True):
+        molecule.SetProp("version", version)
+        molecule.SetProp("dose", "12.50")
+    schema = GraphSchema(graph_categories="version", graph_numbers="dose")
+    batch = read_graphs(molecules, schema=schema)
+    assert batch.graph_label_names == ("1.10", "1E2")
+    assert batch.graph_attributes.tolist() == [[12.5], [12.5]]

@@ -356,3 +356,21 @@ def test_entries_of_matrices_are_read_unless_a_schema_says_what_of_edges(tmp_pat
     assert edge_data(GraphSchema(edge_numbers=None)) == ((), None)
     (tmp_path / "edges.csv").write_text("source,target,weight\na,b,3\nb,c,1\n")
     assert edge_data() == ((), None)  # what else is there is no matrix
+
+
+def test_a_cube_of_matrices_is_read_where_they_are_symmetric(tmp_path):
+    matrices = [symmetric(3, seed) for seed in range(3)]
+    for axis in (0, 2):
+        np.save(tmp_path / "cube.npy", np.stack(matrices, axis=axis))
+        for graph, matrix in zip(read(tmp_path).values(), matrices, strict=True):
+            assert graphs_equal(graph, graph_of_matrix(matrix, None))
+    np.save(tmp_path / "cube.npy", np.arange(27.0).reshape(3, 3, 3))
+    refused(r"may be \(graphs, n, n\) or \(n, n, graphs\)", read, tmp_path)
+
+
+def test_pajek_has_one_network_and_names_with_apostrophes(tmp_path):
+    one = '*Vertices 2\n1 O\'Brien\n2 "de la Cruz"\n*Edges\n1 2\n'
+    (tmp_path / "one.net").write_text(one)
+    assert list(read(tmp_path)["one.net"]) == ["O'Brien", "de la Cruz"]
+    (tmp_path / "one.net").write_text(one + one)
+    refused("it has 2 networks", read, tmp_path)

@@ -149,3 +149,27 @@ def test_decimals_of_databases_are_numbers():
         read_tables,
         pd.DataFrame({"graph": 1, "source": 1, "target": 2, "cost": [*cells, "soon"]}),
     )
+
+
+def test_columns_may_have_the_names_of_arguments_of_networkx():
+    """Parallel edges with a column called "key" are all there, with that column."""
+    edges = {"graph": [1] * 3, "source": [1, 1, 2], "target": [2, 2, 3]}
+    data = {"key": ["pay"] * 3, "u_for_edge": [1, 2, 3]}
+    nodes = {"graph": [1] * 3, "node": [1, 2, 3], "node_for_adding": [7, 8, 9]}
+    (graph,) = read_tables(pd.DataFrame(edges | data), pd.DataFrame(nodes))
+    assert [x["u_for_edge"] for _, _, x in graph.edges(data=True)] == [1, 2, 3]
+    assert {x["key"] for _, _, x in graph.edges(data=True)} == {"pay"}
+    assert graph.nodes[3] == {"node_for_adding": 9}
+
+
+@pytest.mark.parametrize("schema", [GraphSchema(), GraphSchema(directed=True)])
+def test_undirected_rows_lead_both_ways_also_between_names_of_a_direction(tmp_path, schema):
+    (tmp_path / "edges.csv").write_text("graph,from,to,Type\ng,a,b,Undirected\ng,b,c,Undirected\n")
+    [(_, graph)] = TableFiles(tmp_path / "edges.csv").read(schema)
+    assert graph.is_directed() == (schema.directed is True)  # the user has the last word
+    assert len(graph.edges) == 2
+
+
+def test_an_edge_table_is_a_table():
+    with pytest.raises(TypeError, match="the table of edges is a NoneType"):
+        read_tables(None)

@@ -220,8 +220,10 @@ def sorted_labels(labels: set[Hashable]) -> tuple[Hashable, ...]:
 def _label_order(label: Any) -> tuple[str, Any]:
     is_time = isinstance(label, np.timedelta64)  # an integer to NumPy
     is_number = isinstance(label, int | float | np.integer | np.floating) and not is_time
-    if is_number and abs(label) < 1e300:  # larger integers overflow a float
-        return "", float(label)
+    if is_number:
+        size = abs(label) if isinstance(label, int) else abs(float(label))
+        if size < 1e300:  # larger integers overflow a float
+            return "", float(label)
     return type(label).__name__, _text_of(label)
 
 

@@ -287,6 +287,8 @@ class FittedSchema:
         What pandas calls the columns of an attribute, where it does.
     called : tuple of (str, str)
         What the user calls nodes, edges and graphs.
+    one_hot : tuple of (str, str), or None
+        Parts and names of categories that are vectors of 0 and 1. None: not known, in old files.
     """
 
     node_categories: tuple[str, ...] = ()
@@ -304,9 +306,10 @@ class FittedSchema:
     directed_policy: Any = "auto"
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
     called: tuple[tuple[str, str], ...] = ()
+    one_hot: tuple[tuple[str, str], ...] | None = None
 
     def __repr__(self) -> str:
-        hidden = ("named", "n_self_loops", "directed_policy", "labels", "called")
+        hidden = ("named", "n_self_loops", "directed_policy", "labels", "called", "one_hot")
         fields = {name: x for name, x in vars(self).items() if name not in hidden}
         fields["ignored"] = tuple(map(str, self.ignored))
         texts = [f"{name}={x!r}" for name, x in fields.items() if x not in ((), None, "error")]

@@ -40,7 +40,6 @@ from skgraphkde.reading.files.sources import CSV, Source, files_of, read_file, s
 from skgraphkde.reading.files.tables import (
     ENDS,
     NO_OPTIONS,
-    NUMBER,
     TableFiles,
     decimal_mark,
     read_cells,
@@ -109,8 +108,11 @@ def iter_graphs(
     log_of_case = dict[str, str]()
     in_two = list[str]()
     for path in progress(files):
-        unclear.set(columns)
-        found = attempt(refuse, read_file, path, schema, options) or ()
+        before = unclear.set(columns)
+        try:
+            found = attempt(refuse, read_file, path, schema, options) or ()
+        finally:
+            unclear.reset(before)
         of_log = isinstance(found, Cases)
         is_parsed = isinstance(found, list)  # which takes half of the time; else, one by one
         with during(0.5 * is_parsed, 1.0):
@@ -257,12 +259,11 @@ def _warn_mixed(batch: GraphBatch, schema: GraphSchema) -> None:
             continue
         for name, values in batch.values_by_category(part).items():
             is_given = np.array([not is_missing(x) for x in values])[labels]
-            is_other = is_given & np.array([not is_number(x) for x in values])[labels]
+            is_plain = [is_number(x) or _seems_number(str(x)) for x in values]
+            is_other = is_given & ~np.array(is_plain)[labels]
             if name in CONVENTIONS[kind] or not 0 < is_other.sum() < is_given.sum() / 2:
                 continue
-            # Numbers may be text, too, in a file in which one value is none.
-            found = np.flatnonzero(is_other)
-            k = next((k for k in found if not NUMBER.fullmatch(str(values[labels[k]]))), found[0])
+            k = int(is_other.argmax())
             graph = (batch.names or ())[batch.owner(part)[k]]
             warn(
                 f"{graph} has {shown(values[labels[k]])!r} as {part} attribute {name!r}, which is "
@@ -270,6 +271,15 @@ def _warn_mixed(batch: GraphBatch, schema: GraphSchema) -> None:
                 "leave it empty with missing='indicate' in the GraphSchema (--missing indicate in "
                 "the shell)"
             )
+
+
+def _seems_number(text: str) -> bool:
+    """True for text that is a number, also one such as 007."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def attempt(refuse: Callable[[Exception], None], function: Callable, *arguments: Any) -> Any:

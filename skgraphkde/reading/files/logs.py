@@ -329,9 +329,10 @@ def _span_of_zipkin(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _span_of_jaeger(span: dict[str, Any], processes: dict) -> tuple[str, dict[str, Any]]:
-    """A span of Jaeger, whose times are microseconds; the first of its references calls it."""
+    """A span of Jaeger, whose times are microseconds; the first that it is a child of calls it."""
     tags = {tag["key"]: tag.get("value") for tag in span.get("tags") or ()}
-    parents = [x["spanID"] for x in span.get("references") or () if x["refType"] == "CHILD_OF"]
+    references = sorted(span.get("references") or (), key=lambda x: x["refType"])  # CHILD_OF first
+    parents = [x["spanID"] for x in references]
     start = 1000 * int(span["startTime"])
     found = {
         "traceId": span["traceID"],
@@ -341,7 +342,7 @@ def _span_of_jaeger(span: dict[str, Any], processes: dict) -> tuple[str, dict[st
         "kind": str(tags.pop("span.kind", "internal")),
         "startTimeUnixNano": start,
         "endTimeUnixNano": start + 1000 * int(span["duration"]),
-        "status": {"code": "error" if tags.pop("error", False) is True else "unset"},
+        "status": {"code": "error" if tags.pop("error", False) in (True, "true") else "unset"},
         "attributes": [{"key": key, "value": {"value": x}} for key, x in tags.items()],
     }
     return processes[span["processID"]].get("serviceName", ""), found

@@ -174,9 +174,19 @@ def _matrices_in(array: Any) -> list[Any]:
     if array.ndim == 2:
         return [array] if array.shape[0] == array.shape[1] > 1 else []
     first, second, third = array.shape
+    of_first = list(array)
+    of_last = list(np.moveaxis(array, 2, 0))
+    if first == second == third > 1:
+        are_symmetric = [all((x == x.T).all() for x in stack) for stack in (of_first, of_last)]
+        if are_symmetric[0] == are_symmetric[1]:
+            raise ValueError(
+                f"an array of shape {array.shape} may be (graphs, n, n) or (n, n, graphs): write "
+                "each matrix under a name of its own"
+            )
+        return of_first if are_symmetric[0] else of_last
     if second == third > 1:
-        return list(array)
-    return list(np.moveaxis(array, 2, 0)) if first == second > 1 else []
+        return of_first
+    return of_last if first == second > 1 else []
 
 
 def _texts_in(array: Any) -> list[str]:

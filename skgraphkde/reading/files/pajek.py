@@ -7,7 +7,6 @@ relations. The places and shapes of vertices are not, nor partitions and vectors
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from contextlib import suppress
 from typing import Any
@@ -20,6 +19,8 @@ from skgraphkde.reading.files.common import AnyPath, Graphs, build_graph, decode
 # Sections that have edges, and whether these have a direction.
 OF_EDGES = {"arcs": True, "edges": False, "arcslist": True, "edgeslist": False, "matrix": True}
 SECTION = re.compile(r"\*(\w+)\s*(.*)")
+# A cell of a line, which may be in quotes.
+CELL = re.compile(r'"([^"]*)"|(\S+)')
 # After the number of a relation, its name in quotes.
 RELATION = re.compile(r':(\d+)(?:\s+"?([^"]*)"?)?')
 
@@ -34,6 +35,9 @@ def read_pajek(path: AnyPath, _: GraphSchema) -> Graphs:
         This format needs none.
     """
     sections = _sections_of(decoded(read_content(path)))
+    n_networks = [kind for kind, _rest, _lines in sections].count("vertices")
+    if n_networks > 1:
+        raise ValueError(f"it has {n_networks} networks: write each into a file of its own")
     names: list[str] = []
     edges: list[tuple[int, int, dict[str, Any], bool]] = []
     others = []
@@ -83,7 +87,7 @@ def _names_of(n: int, lines: list[str]) -> list[str]:
     """The labels of the vertices, or their numbers; equal labels are followed by these."""
     labels = {k: str(k) for k in range(1, n + 1)}
     for line in lines:
-        number, *rest = shlex.split(line)
+        number, *rest = [quoted or plain for quoted, plain in CELL.findall(line)]
         if rest:
             labels[int(number)] = rest[0]
     counts = Counter(labels.values())

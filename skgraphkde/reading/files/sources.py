@@ -76,8 +76,7 @@ class SplitFile:
             if isinstance(graph, ValueError):
                 found.append((position, graph))
                 continue
-            columns = {"graph": "case", "source": "source", "target": "target", "node": "node"}
-            edges, nodes, _ = tables_of_graph(graph, columns)
+            edges, nodes, columns, _ = tables_of_graph(graph)
             cases = graphs_of_cases(self.rule, edges, nodes, columns, graph.is_directed())
             for case in cases.values():
                 if isinstance(case, nx.Graph):

@@ -18,7 +18,6 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import islice
-from math import inf
 from typing import Any
 from unicodedata import decimal as digit
 
@@ -29,6 +28,7 @@ from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
 from skgraphkde.reading.cases import CaseRule, graphs_of_cases
 from skgraphkde.reading.files.common import AnyPath, Graphs, read_content
+from skgraphkde.reading.formats.common import NUMBER, as_written, category_of
 from skgraphkde.reading.problems import UnreadableError
 from skgraphkde.reading.tables import (
     graphs_of_tables,
@@ -37,9 +37,6 @@ from skgraphkde.reading.tables import (
     with_whole_numbers,
 )
 
-NUMBER = re.compile(
-    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
-)
 # Numbers by their decimal mark, perhaps with another mark between thousands; 007 is none.
 LOCAL_NUMBERS = {
     ",": re.compile(
@@ -167,9 +164,11 @@ class TableFiles:
         columns = {"graph": self.graph, "source": source, "target": target, "node": self.node}
         kinds = take_directions(edges, schema)
         directed = schema.directed is True or (is_one_way and schema.directed is not False)
-        if kinds is not None and "directed" in kinds and not directed:
+        kinds_count = kinds is not None and schema.directed is not True  # which is the last word
+        if kinds_count:
+            directed = "directed" in kinds
+        if kinds_count and directed:
             ends = {source: target, target: source}
-            directed = True
             both_ways = edges[[kind != "directed" for kind in kinds]]
             edges = pd.concat([edges, both_ways.rename(columns=ends)])
         try:
@@ -452,7 +451,10 @@ def typed_columns(
             has_text and may_be_any and not is_category and seem_numbers(values)
         )
         if not are_numbers and (is_category or has_text):
-            value_of = {text: _category(text, value) for text, value in value_of.items()}
+            value_of = {text: category_of(text, value) for text, value in value_of.items()}
+            columns[name] = [value_of[text] for text in texts]
+        elif may_be_any and not are_numbers:  # the column may have text in another file
+            value_of = {text: as_written(text, value) for text, value in value_of.items()}
             columns[name] = [value_of[text] for text in texts]
         elif has_text:
             cure = (
@@ -540,10 +542,3 @@ def _value(cell: str, decimal: str | None) -> Any:
 def _in_ascii(cell: str) -> str:
     """A cell with the digits and signs of ASCII for those of other scripts, such as Arabic."""
     return "".join(str(digit(sign, sign)) for sign in cell.translate(SIGNS))
-
-
-def _category(cell: str, value: Any) -> Any:
-    """The number in a cell if it is written like one, else the text."""
-    if value is None or value != value:
-        return value
-    return value if str(value) == cell and value not in (inf, -inf) else cell

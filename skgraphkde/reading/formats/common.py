@@ -14,9 +14,10 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from math import inf
 from numbers import Integral
 from operator import itemgetter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +34,10 @@ MOST_EXACT = 22
 NANOSECONDS = 3.6e12
 # Of one graph, which would take gigabytes.
 MOST_NODES = 10**8
+# In a cell of a table: 007 is none.
+NUMBER = re.compile(
+    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
+)
 # What graphs are called, what may be predicted of them, and what networkx writes there.
 # These are read only if a schema names them.
 NO_DATA = {"name", "id", "node_default", "edge_default"}
@@ -41,6 +46,53 @@ TARGETS = {
     *("y", "label", "class", "target", "targets", "truth", "groundtruth"),
     *("anomaly", "isanomaly", "outlier", "isoutlier", "fraud", "isfraud"),
 }
+
+
+class Written(float):
+    """A number as a table has it, such as 1.10, which is a category where other values are text.
+
+    Parameters
+    ----------
+    value : float
+    text : str
+        How it is written.
+    """
+
+    def __new__(cls, value: float, text: str) -> Self:
+        """The number; its text is an attribute."""
+        number = super().__new__(cls, value)
+        number.text = text
+        return number
+
+    def __getnewargs__(self) -> tuple[float, str]:  # of a copy
+        return float(self), self.text
+
+    text: str
+
+
+def category_of(text: str, number: Any) -> Any:
+    """The number in a cell if it is written like one, else the text; a missing one is missing.
+
+    Examples
+    --------
+    >>> category_of("1.5", 1.5), category_of("1.50", 1.5)
+    (1.5, '1.50')
+    """
+    if number is None or number != number:
+        return number
+    return number if str(number) == text and number not in (inf, -inf) else text
+
+
+def as_written(text: str, number: Any) -> Any:
+    """A number with its text, if that would be its category."""
+    return Written(number, text) if isinstance(category_of(text, number), str) else number
+
+
+def cell_of(text: str) -> Any:
+    """The number that a text is, with how it is written; else the text."""
+    if not NUMBER.fullmatch(text):
+        return text
+    return as_written(text, int(text) if text.lstrip("+-").isdigit() else float(text))
 
 
 @dataclass(frozen=True)
@@ -100,14 +152,18 @@ def words_in_name(name: str) -> set[str]:
 
 
 def is_target(name: str) -> bool:
-    """True for the name of what may be predicted, in any spelling.
+    """True for the name of what may be predicted, in any spelling, also of what is nested.
 
     Examples
     --------
-    >>> [is_target(x) for x in ("Class", "is_fraud", "Y", "class_size")]
-    [True, True, True, False]
+    >>> [is_target(x) for x in ("Class", "is_fraud", "info.is_fraud", "Y", "position.y")]
+    [True, True, True, True, False]
     """
-    return re.sub("[^a-z]", "", name.lower()) in TARGETS
+    own = name.lower()
+    nested = own.rpartition(".")[2] if "." in own else ""
+    if re.sub("[^a-z]", "", nested) in TARGETS - {"y", "label", "class"}:
+        return True
+    return re.sub("[^a-z]", "", own) in TARGETS
 
 
 def flattened(columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import networkx as nx
 from skgraphkde._interrupts import interrupts_deferred
 from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import GraphSchema
-from skgraphkde.reading.formats.common import Graph
+from skgraphkde.reading.formats.common import Graph, cell_of
 from skgraphkde.reading.formats.networkx import read_networkx
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def molecule_graph(mol: Mol) -> nx.Graph:
             "acceptors": rdMolDescriptors.CalcNumHBA(mol),
             "rotatable": rdMolDescriptors.CalcNumRotatableBonds(mol),
         }
-    graph.graph |= mol.GetPropsAsDict()
+    fields = mol.GetPropsAsDict(autoConvertStrings=False)
+    graph.graph |= {name: cell_of(x) if isinstance(x, str) else x for name, x in fields.items()}
     if mol.HasProp("_Name") and mol.GetProp("_Name"):
         graph.graph["name"] = mol.GetProp("_Name")
     return graph
