@@ -86,20 +86,21 @@ for name, schema in schemas.items():
 # should have the largest share in the distance from the nearest known connectomes. The second view
 # is the one that tells single nodes apart here.
 detector = detectors["and amounts"]
-reason = explain(detector, exchanged[:1]).iloc[0]
-print(reason["reason"])
+reasons = explain(detector, exchanged[:1])
+print(reasons["reason"].iloc[0])
+new_edges = next(edges for edges in reasons["edges"] if edges)
 shares = node_contributions(detector, damaged, view=1)
 n_right = sum(np.argmax(of) == site for of, site in zip(shares, sites, strict=True))
 print(f"the damaged region has the largest share in {n_right} of 50")
 
 # %%
 # A line is as wide as the connection is strong, for which the graphs are read with weights. In the
-# middle, five of the connections that nobody else has are marked. On the right, the damaged region
+# middle, connections that nobody else has are marked. On the right, the damaged region
 # is the reddest one. The shares in an unbiased distance may all be negative: colors compare them
 # with their median.
 cases = [
     (fresh[0], (), "normal"),
-    (exchanged[0], reason["edges"], "exchanged: " + " and ".join(REGIONS[[*pairs[0]]])),
+    (exchanged[0], new_edges, "exchanged: " + " and ".join(REGIONS[[*pairs[0]]])),
     (damaged[0], (), f"damaged: {REGIONS[sites[0]]}"),
 ]
 graphs = [graph for graph, *_ in cases]

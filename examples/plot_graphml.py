@@ -82,8 +82,8 @@ for i in np.argsort(scores)[:6]:
     print(f"{files[i].name:22s} {scores[i]:9.1f}")
 
 # %%
-# The three come first. Of normal graphs, one in twenty is expected to fall below the threshold, so
-# three offices are flagged, too. The first of them is the fourth picture.
+# The three come first. Of normal graphs, one in twenty is expected to fall below the threshold: two
+# offices are flagged, too. The first of them is the fourth picture.
 figure = plt.figure(figsize=(11, 6.2), layout="constrained")
 grid = figure.add_gridspec(2, 5, height_ratios=[1, 1.2])
 ax = figure.add_subplot(grid[0, :])

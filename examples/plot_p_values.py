@@ -33,9 +33,9 @@ detector = GraphKDEDetector(views=Density(MMD(method="random_features")), random
 p_values = detector.fit(known).p_values(fresh)
 
 # %%
-# ``predict`` keeps its promise: it flags about a tenth of the normal networks, which is more than
-# there are anomalies. ``select`` keeps another promise: few of the networks that it selects are
-# normal, and it still finds most anomalies.
+# ``predict`` promises to flag a tenth of the normal networks, on average. Here it flags 59 of
+# 400, twice as many as there are anomalies. ``select`` makes another promise: few of the networks
+# that it selects are normal, and it still finds most anomalies.
 flagged = {"predict, contamination 0.1": detector.predict(fresh) == -1}
 flagged |= {f"select, alpha {alpha}": detector.select(fresh, alpha) for alpha in (0.1, 0.2, 0.3)}
 for name, chosen in flagged.items():

@@ -56,8 +56,8 @@ for name, mean, spread in zip(steps, means, spreads, strict=True):
     print(f"{name:12s} AUROC {mean:.2f} +- {spread:.2f}")
 
 # %%
-# The rings alone are not enough: what is attached to them matters. Without the elements the
-# detector does nearly as well, and the folds differ by more than that.
+# Without the elements, or with the rings alone, the detector does nearly as well: the means are .05
+# and .06 lower, and the folds differ by as much.
 #
 # After: ``transform`` returns one vector per molecule, the mean of its node embeddings. Any
 # estimator for vectors can continue from there, such as ``KMeans``. No label is used.

@@ -36,23 +36,25 @@ distances = detector.pairwise_distances(known)
 print("the most typical known molecule:", distances.mean(axis=1).argmin())
 
 # %%
-# Six views have judged them. A view's surprise is minus the logarithm of a p-value: 0 is as normal
-# as can be, and what is more surprising than all 125 known molecules is above log(126), which is
-# 4.8. The surprises of a molecule add up to minus its score. The first molecule is that odd in the
-# biased distance, and shares less with its most similar known molecule than any two of these share.
-# The next two, with many rings, are odd in the unbiased distance. No view is surprised alone.
-surprises = view_surprises(detector, others[odd])
+# Six views have judged them. A view's surprise is minus the logarithm of a p-value, times the
+# weight of the view; those of a molecule add up to minus its score. Without the weights, 0 is as
+# normal as can be, and what is more surprising than all 125 known molecules is above log(126),
+# which is 4.8. The first and the third molecule, of three rings, are that odd in the unbiased
+# distance and in their statistics; the second and the fourth are so in the biased distance, and
+# have parts that are new. The second shares less with its most similar known molecule than any
+# two known ones share. No view is surprised alone.
+surprises = view_surprises(detector, others[odd]) / detector.model_.view_weights
 for name, of_view in surprises.items():
     print(f"{name:42s}", of_view.to_numpy().round(1))
 
 # %%
-# First row: the surprises; the dotted line, log(126), is what none of 125 known molecules exceeds.
-# Second row: each atom's share of the squared distance in the first view. Atoms with a large share
-# are unlike those of the nearest known molecules, in themselves or in their position; atoms with a
-# negative share make the molecule look more like them. Third row: the smallest radius at which the
-# neighborhood of an atom is new. No element is new. In the first molecule some atoms are new
-# together with their neighbors; in the others it takes two steps or more. Last row: the known
-# molecule that is nearest.
+# First row: the surprises; the dotted line, log(126), is what none of 125 known molecules
+# exceeds. Second row: each atom's share of the squared distance in the first view. Atoms with a
+# large share are unlike those of the nearest known molecules, in themselves or in their position;
+# atoms with a negative share make the molecule look more like them. Third row: the smallest
+# radius at which the neighborhood of an atom is new. No element is new. In the second and the
+# fourth molecule some atoms are new together with their neighbors; in the others it takes two
+# steps or more. Last row: the known molecule that is nearest.
 SHORT = ["biased", "unbiased", "novelty", "Tanimoto", "neighbors", "statistics"]
 shares = node_contributions(detector, others[odd])
 _, nearest = nearest_references(detector, others[odd], k=1)

@@ -225,8 +225,8 @@ table_options = _together(
 truth_option = click.option(
     "--truth",
     metavar="COLUMN",
-    help="Data of graphs, nodes or edges that say which graphs are odd: not read, but compared "
-    "with the result.",
+    help="Data of graphs, nodes or edges that say which graphs are odd: not read; a command with "
+    "a result compares it with that.",
 )
 
 

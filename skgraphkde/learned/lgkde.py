@@ -411,12 +411,6 @@ class LGKDE(GraphKDEDetector):
     def _fit_judged(
         self, graphs: GraphBatch, judged: Judged, rng: np.random.RandomState
     ) -> np.ndarray:
-        if self.calibration == "train":
-            warn(
-                "calibration='train' places the threshold by densities that contain the graph's "
-                "own kernel: at contamination 0.1, expect 30 to 99% of new normal graphs to be "
-                "flagged. calibration='loo' holds the 10%"
-            )
         self._warn_of_unused()
         with torch.inference_mode(False):  # in which nothing would be learned
             scores = super()._fit_judged(graphs, judged, rng)

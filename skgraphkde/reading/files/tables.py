@@ -164,10 +164,11 @@ class TableFiles:
         columns = {"graph": self.graph, "source": source, "target": target, "node": self.node}
         kinds = take_directions(edges, schema)
         directed = schema.directed is True or (is_one_way and schema.directed is not False)
-        kinds_count = kinds is not None and schema.directed is not True  # which is the last word
-        if kinds_count:
+        if schema.directed is True:  # the last word
+            kinds = None
+        if kinds is not None:
             directed = "directed" in kinds
-        if kinds_count and directed:
+        if kinds is not None and directed:
             ends = {source: target, target: source}
             both_ways = edges[[kind != "directed" for kind in kinds]]
             edges = pd.concat([edges, both_ways.rename(columns=ends)])

@@ -64,7 +64,7 @@ class Written(float):
         number.text = text
         return number
 
-    def __getnewargs__(self) -> tuple[float, str]:  # of a copy
+    def __getnewargs__(self) -> tuple[float, str]:  # type: ignore[override]  # of a copy
         return float(self), self.text
 
     text: str
