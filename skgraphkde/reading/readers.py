@@ -76,8 +76,8 @@ def read_graphs(
           keys are optional: "nodes" (all node ids, any hashable) or, without it, "num_nodes" (the
           ids are then 0, 1, ...), "directed" (True or False), "edge_data" (a dict of name -> one
           value per edge), the weight by its name (one number per edge), and data of the nodes by
-          name (dicts by node id, or one value per node, in order). Without "nodes" and "num_nodes",
-          the nodes are those that the other keys mention;
+          name (dicts by node id, or one value per node, in order); single values are data of the
+          graph. Without "nodes" and "num_nodes", the nodes are those that the other keys mention;
         - a ``grakel.Graph``, or a tuple or list as GraKeL takes it: ``(edges, labels)`` or
           ``(edges, labels, edge labels)``. Edges are a set or list of pairs, a dict
           ``{(u, v): weight}``, ``{u: {v: weight}}`` or ``{u: [v, ...]}``, or an adjacency matrix.

@@ -1250,3 +1250,24 @@ def test_what_is_unclear_is_said_by_each_call(tmp_path):
     for _ in range(2):
         warned("may have a decimal mark or thousands", read_batch, [TableFiles(path)], "all")
         warned("may have a decimal mark or thousands", TableFiles(path).read, GraphSchema())
+
+
+def test_what_stands_beside_nodes_and_links_is_data_of_the_graph(tmp_path):
+    path = tmp_path / "a.json"
+    document = {"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2}]}
+    path.write_text(
+        json.dumps(document | {"country": "US", "directed": False, "view": {"zoom": 2}})
+    )
+    schema = GraphSchema(graph_categories="country")
+    assert read_batch([path], schema).graph_label_names == ("US",)
+    edges = {"edges": [(1, 2)], "country": "US"}
+    assert read_graphs([edges], schema=schema).graph_label_names == ("US",)
+
+
+def test_an_empty_number_of_a_graphml_without_types_is_missing(tmp_path):
+    graph = nx.path_graph(4)
+    nx.set_node_attributes(graph, {0: "1.5", 1: "2.5", 2: "", 3: "4"}, "size")
+    nx.write_graphml(graph, tmp_path / "a.graphml")
+    schema = GraphSchema(node_numbers="size", missing="indicate")
+    found = read_batch([tmp_path / "a.graphml"], schema).attributes
+    np.testing.assert_array_equal(found, [[1.5], [2.5], [np.nan], [4]])

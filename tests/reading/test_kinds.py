@@ -715,3 +715,14 @@ def test_follows_from_is_a_call_and_true_may_be_text(tmp_path):
     [(_, graph)] = iter_graphs(folder(tmp_path, t__json=json.dumps(export)))
     assert list(graph.edges) == [("1", "2")]
     assert graph.nodes["2"]["status"] == "error"
+
+
+def test_a_heterogeneous_graph_has_data_of_its_own():
+    torch = pytest.importorskip("torch")
+    geometric = pytest.importorskip("torch_geometric.data")
+    graph = geometric.HeteroData()
+    graph["a"].num_nodes = 2
+    graph["a", "to", "a"].edge_index = torch.tensor([[0], [1]])
+    graph.country = "US"
+    schema = GraphSchema(graph_categories="country")
+    assert read_graphs([graph], schema=schema).graph_label_names == ("US",)

@@ -38,6 +38,9 @@ IDS = ("id", "key", "identity")
 INNER = ("data", "attributes", "properties")
 # What networkx writes for Cytoscape beside the id of a node: the same id.
 COPIES = ("name", "value")
+# What programs write beside nodes and edges, and is no data of the graph.
+NO_DATA = {"directed", "multigraph", "format_version", "generated_by", "target_cytoscapejs_version"}
+SCALARS = (str, int, float, bool)
 # Names of the ends of an edge; of networkx, vis.js and, for directed edges, Neo4j.
 ENDS = (("source", "target"), ("from", "to"), ("start", "end"), ("startNode", "endNode"))
 
@@ -127,7 +130,9 @@ def _graph(document: Any, schema: GraphSchema) -> nx.Graph:
     data = content.get("graph", content.get("data"))
     if isinstance(data, list):
         data = dict(pair for pair in data if isinstance(pair, list) and len(pair) == 2)
-    return build_graph(bool(directed), listed, joined, data if isinstance(data, dict) else {})
+    beside = {x: y for x, y in content.items() if x not in NO_DATA and isinstance(y, SCALARS)}
+    of_graph = beside | (data if isinstance(data, dict) else {})
+    return build_graph(bool(directed), listed, joined, of_graph)
 
 
 def _links_of_adjacency(document: dict[str, Any]) -> dict[str, Any]:
@@ -140,8 +145,8 @@ def _links_of_adjacency(document: dict[str, Any]) -> dict[str, Any]:
         for neighbor in neighbors:
             data = {name: x for name, x in neighbor.items() if name != "id"}
             links.append({**data, "source": node["id"], "target": neighbor["id"]})
-    kept = ("nodes", "directed", "multigraph", "graph")
-    return {name: document[name] for name in kept if name in document} | {"links": links}
+    rest = {name: x for name, x in document.items() if name != "adjacency"}
+    return rest | {"links": links}
 
 
 def _links_of_tree(document: dict[str, Any]) -> dict[str, Any]:

@@ -118,9 +118,13 @@ def _type_texts(path: AnyPath, graph: nx.Graph, schema: GraphSchema) -> None:
         cells = {name: [str(record.get(name, "")) for record in records] for name in names}
         for name, values in typed_columns(path, cells, schema, part).items():
             check_values(values)
+            kinds = {type(value) for value in values if value is not None}
+            are_numbers = bool(kinds) and str not in kinds
             for record, value in zip(records, values, strict=True):
                 if isinstance(value, int | float):
                     record[name] = value
+                elif are_numbers:  # it is empty
+                    record.pop(name, None)
 
 
 def _drawn_by_yed(element: Element, schema: GraphSchema) -> dict[str, Any]:

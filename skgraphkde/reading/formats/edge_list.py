@@ -57,6 +57,7 @@ def read_edge_list(index: int, graph: Mapping, schema: GraphSchema) -> Graph:
     for name, x in data.items():
         if name in of_nodes or isinstance(x, Mapping) or length(plain(x)) is not None:
             nodes[name] = x
+    of_graph = {x: y for x, y in data.items() if x not in nodes and x != schema.edge_weight}
     names = _node_ids(index, graph, ends, {name: plain(data.get(name)) for name in of_nodes})
     return Graph(
         index,
@@ -65,7 +66,7 @@ def read_edge_list(index: int, graph: Mapping, schema: GraphSchema) -> Graph:
         "arcs" if graph.get("directed") else "either",
         nodes,
         edges,
-        columns_of_graph(graph.get("graph", {}), schema),
+        columns_of_graph(of_graph | dict(graph.get("graph", {})), schema),
     )
 
 

@@ -108,7 +108,7 @@ def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
             index, f" is a batch of {graph.num_graphs} graphs: give graph.to_data_list()"
         )
     if is_a(graph, "torch_geometric.data", "HeteroData"):
-        return _read_types(index, graph)
+        return _read_types(index, graph, schema)
     given = dict(graph) if isinstance(graph, Mapping) else graph.to_dict()
     if given.get("edge_index") is None and "adj_t" in given:
         raise GraphError(
@@ -207,14 +207,17 @@ def _single(value: Any) -> Any:
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-def _read_types(index: int, graph: Any) -> Graph:
+def _read_types(index: int, graph: Any, schema: GraphSchema) -> Graph:
+    of_graph = graph.to_dict().get("_global_store", {})
     counts = {kind: number_of_nodes(index, graph[kind].num_nodes or 0) for kind in graph.node_types}
     edges = {}
     for relation in graph.edge_types:
         ends = _pairs(index, graph[relation].to_dict().get("edge_index"))
         _check_ends(index, ends, (counts[relation[0]], counts[relation[2]]))
         edges[relation] = ends, _data(graph[relation], len(ends))
-    return _join_types(index, [(x, n, _data(graph[x], n)) for x, n in counts.items()], edges)
+    joined = _join_types(index, [(x, n, _data(graph[x], n)) for x, n in counts.items()], edges)
+    data = {name: _single(plain(x)) for name, x in of_graph.items() if name not in _RESERVED}
+    return replace(joined, graph=columns_of_graph(data, schema))
 
 
 def _data(store: Any, n: int) -> dict[str, Any]:
