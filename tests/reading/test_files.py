@@ -1244,6 +1244,13 @@ def test_a_category_in_several_files_has_one_spelling(tmp_path):
     assert np.unique(numbers.edge_attributes).tolist() == [1.1, 1.2]
 
 
+def test_comments_that_may_be_rows_are_said(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("source,target,kind\na,b,x\n# a remark\n# 7,b,x\n#c,d\n#9,b,x\n")
+    batch = warned("left out as comments, 2 lines that begin with #", read_batch, [path])
+    assert batch.node_ids.tolist() == ["a", "b", "#9"]
+
+
 def test_what_is_unclear_is_said_by_each_call(tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text("graph,source,target,sum\ng,a,b,1.234\ng,b,c,2.345\n")

@@ -726,3 +726,22 @@ def test_a_heterogeneous_graph_has_data_of_its_own():
     graph.country = "US"
     schema = GraphSchema(graph_categories="country")
     assert read_graphs([graph], schema=schema).graph_label_names == ("US",)
+
+
+def test_keys_that_fit_read_are_read_of_every_graph():
+    """Also of one in which no key recurs."""
+    graphs = []
+    for keys in (("call", "mail", "call"), ("call", "mail", "text")):
+        graph = nx.MultiGraph()
+        for node, key in enumerate(keys):
+            graph.add_edge(node, node + 1, key)
+        graphs.append(graph)
+    fitted = read_graphs(graphs[:1], schema="all")
+    assert fitted.edge_label_names == ("call", "mail")
+    assert read_graphs(graphs[1:], schema=fitted.schema).edge_label_names == (
+        "call",
+        "mail",
+        "text",
+    )
+    counted = nx.MultiGraph([(0, 1, np.int64(0)), (0, 1, np.int64(1)), (1, 2, np.int64(0))])
+    assert read_graphs([counted], schema="all").edge_label_names == ()

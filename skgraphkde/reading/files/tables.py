@@ -303,6 +303,11 @@ def read_rows(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> list[tu
         raise ValueError(f"{path} is empty: leave it out")
     start = rows.index(header)  # which may name an index "#"
     of_data = [() if _is_comment(row, len(header)) else row for row in rows[start + 1 :]]
+    pairs = zip(rows[start + 1 :], of_data, strict=True)
+    n_with_cells = sum(len(row) > 1 and not data for row, data in pairs)
+    if n_with_cells:  # which may be data
+        which = "1 line that begins" if n_with_cells == 1 else f"{n_with_cells} lines that begin"
+        warn(f"{path}: left out as comments, {which} with # and several cells")
     return [()] * (n_above + start) + [header, *of_data]
 
 

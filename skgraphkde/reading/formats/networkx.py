@@ -5,13 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
+from numbers import Integral
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from skgraphkde.core.graphs.problems import GraphError
-from skgraphkde.core.graphs.schema import GraphSchema, conventional_names
+from skgraphkde.core.graphs.schema import GraphSchema, conventional_names, names_in_schema
 from skgraphkde.reading.formats.common import Graph, columns_of_graph, flattened, is_missing
 
 
@@ -57,14 +58,16 @@ def read_networkx(index: int | str, graph: nx.Graph, schema: GraphSchema) -> Gra
 def _edge_columns(graph: nx.Graph, edges: Sequence[tuple], schema: GraphSchema) -> dict[str, Any]:
     """The data of edges, with the keys of parallel edges as "key", if they say what an edge is.
 
-    Keys that only count, as networkx gives them, and keys of which each is of one edge, do not.
+    Keys that only count, as networkx gives them, and keys of which each is of one edge, do not,
+    unless the schema names them, as fit read them of other graphs.
     """
     columns = _columns([edge[-1] for edge in edges], schema, "edge")
     if not graph.is_multigraph() or "key" in columns:
         return columns
     keys = [edge[2] for edge in edges]
-    are_names = any(not isinstance(key, int) for key in keys)
-    if are_names and len(set(keys)) < len(keys):
+    are_names = any(not isinstance(key, Integral) for key in keys)
+    is_named = "key" in names_in_schema(schema, "edge")
+    if is_named or (are_names and len(set(keys)) < len(keys)):
         is_read = schema.reads_all("edge") or "key" in conventional_names(schema, "edge")
         columns["key"] = list(map(str, keys)) if is_read else None
     return columns
