@@ -108,7 +108,10 @@ def test_addresses_decide_no_decimal_mark(tmp_path):
 
 
 def test_lines_of_json_with_names_of_graphs_are_graphs(tmp_path):
-    lines = [{"graph": f"g{i}", **nx.node_link_data(nx.cycle_graph(4 + i))} for i in range(6)]
+    lines = [
+        {"graph": f"g{i}", **nx.node_link_data(nx.cycle_graph(4 + i), edges="edges")}
+        for i in range(6)
+    ]
     write(tmp_path / "graphs" / "x.jsonl", "\n".join(map(json.dumps, lines)).replace('": "', '":"'))
     run("find graphs -o graphs/found.jsonl")
     run("find graphs -o found.csv")  # not the table that was written among them
