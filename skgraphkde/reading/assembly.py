@@ -378,6 +378,7 @@ class Elements:
             given = [getattr(graph, self.part).get(name) for graph in self.graphs]
         parts: list[Any] = []
         for graph, x in zip(self.graphs, given, strict=True):
+            self._check_layout(graph, name)
             n = graph.size(self.part)
             own = [None] * n if x is None else x
             if n and not (type(own) is list and len(own) == n):  # what most formats give
@@ -463,6 +464,20 @@ class Elements:
                 f": the {self.part} attribute {name!r} has the columns {listed(names)}, "
                 f"and others have {listed(known)}: give all the same in the same order, as "
                 "table[columns] does",
+            )
+
+    def _check_layout(self, graph: Graph, name: str) -> None:
+        """Refuse vectors of types of several widths, if other graphs have other types."""
+        columns = graph.layouts.get((self.part, name))
+        if columns is None:
+            return
+        known = self.labels.setdefault(f"{self.part} attribute {name!r} by type", columns)
+        if columns != known:
+            raise GraphError(
+                graph.index,
+                f": the vectors {name!r} of its types of {self.part}s are {listed(columns)}, and "
+                f"those of others {listed(known)}: give each graph all types, some of them without "
+                f"{self.part}s",
             )
 
     def _lacks(self, values: list, name: str, remedy: str) -> MissingError:

@@ -745,3 +745,25 @@ def test_keys_that_fit_read_are_read_of_every_graph():
     )
     counted = nx.MultiGraph([(0, 1, np.int64(0)), (0, 1, np.int64(1)), (1, 2, np.int64(0))])
     assert read_graphs([counted], schema="all").edge_label_names == ()
+
+
+def test_vectors_of_other_types_are_refused():
+    """Their blocks would stand in other columns."""
+    torch = pytest.importorskip("torch")
+    geometric = pytest.importorskip("torch_geometric.data")
+
+    def graph_of(**widths):
+        graph = geometric.HeteroData()
+        for kind, width in widths.items():
+            graph[kind].x = torch.ones((2, width))
+        first, second = widths
+        graph[first, "to", second].edge_index = torch.tensor([[0, 1], [0, 1]])
+        return graph
+
+    schema = GraphSchema(node_numbers="x")
+    message = (
+        "vectors 'x' of its types of nodes are b 0, b 1, b 2, c 0, c 1, and those of others a 0"
+    )
+    refused(message, read_graphs, [graph_of(a=2, b=3), graph_of(b=3, c=2)], schema=schema)
+    fitted = read_graphs([graph_of(a=2, b=3)], schema=schema).schema
+    refused(message, read_graphs, [graph_of(b=3, c=2)], schema=fitted)

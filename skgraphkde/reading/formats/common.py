@@ -118,6 +118,8 @@ class Graph:
     name: str = ""  # of the graph; "" if it has none
     # Data of which the format does not say of what they are, and the parts that they can be of.
     guessed: Mapping[str, tuple[Any, tuple[str, ...]]] = field(default_factory=dict)
+    # By part and name: what the columns of a vector are, if its width depends on a type.
+    layouts: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not len(self.names):

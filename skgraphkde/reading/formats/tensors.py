@@ -289,6 +289,7 @@ def _join_types(
         "both",
         _joined_columns(nodes, "node_type"),
         _joined_columns(of_edges, "edge_type"),
+        layouts=_layouts(nodes, "node") | _layouts(of_edges, "edge"),
     )
 
 
@@ -304,6 +305,28 @@ def _joined_columns(types: list[OfType], type_name: str) -> dict[str, list]:
     return columns
 
 
+def _layouts(types: list[OfType], part: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """The type and the position of each column of vectors of several widths."""
+    found = {}
+    for name in dict.fromkeys(name for *_, data in types for name in data):
+        widths = _widths({kind: plain(data[name]) for kind, _, data in types if name in data})
+        columns = tuple(f"{kind} {i}" for kind, width in widths.items() for i in range(width))
+        if columns:
+            found[part, name] = columns
+    return found
+
+
+def _widths(of_types: dict[str, Any]) -> dict[str, int]:
+    """The widths of the vectors of each type, if they differ; else none."""
+    widths = {}
+    for kind in sorted(of_types):
+        values = of_types[kind]
+        if not isinstance(values, np.ndarray) or values.ndim != 2:
+            return {}
+        widths[kind] = values.shape[1]
+    return widths if len(set(widths.values())) > 1 else {}
+
+
 def _blocks(of_types: dict[str, Any]) -> dict[str, Any]:
     """The values of each type; vectors of several widths are a block each, and 0 in the others'.
 
@@ -312,13 +335,8 @@ def _blocks(of_types: dict[str, Any]) -> dict[str, Any]:
     of_types : dict of str
         One value for each node, or edge, of a type.
     """
-    widths = {}
-    for kind in sorted(of_types):
-        values = of_types[kind]
-        if not isinstance(values, np.ndarray) or values.ndim != 2:
-            return of_types
-        widths[kind] = values.shape[1]
-    if len(set(widths.values())) < 2:
+    widths = _widths(of_types)
+    if not widths:
         return of_types
     first = dict(zip(widths, offsets([*widths.values()])[:-1].tolist(), strict=True))
     found = {}
