@@ -767,3 +767,11 @@ def test_vectors_of_other_types_are_refused():
     refused(message, read_graphs, [graph_of(a=2, b=3), graph_of(b=3, c=2)], schema=schema)
     fitted = read_graphs([graph_of(a=2, b=3)], schema=schema).schema
     refused(message, read_graphs, [graph_of(b=3, c=2)], schema=fitted)
+
+
+def test_a_span_that_did_not_end_has_no_duration(tmp_path):
+    first, second = [dict(x) for x in ZIPKIN]
+    del second["duration"]
+    [(_, graph)] = iter_graphs(folder(tmp_path, t__json=json.dumps([first, second])))
+    assert graph.nodes["1"]["ms"] == 2
+    assert "ms" not in graph.nodes["2"]

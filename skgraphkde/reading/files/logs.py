@@ -314,6 +314,7 @@ def _span_of_zipkin(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     tags = dict(span.get("tags") or {})
     has_failed = tags.pop("error", None) is not None
     start = 1000 * int(span.get("timestamp", 0))
+    end = start + 1000 * int(span["duration"]) if "duration" in span else None  # it is not known
     found = {
         "traceId": span["traceId"],
         "spanId": span["id"],
@@ -321,7 +322,7 @@ def _span_of_zipkin(span: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         "name": span.get("name", ""),
         "kind": str(span.get("kind", "internal")),
         "startTimeUnixNano": start,
-        "endTimeUnixNano": start + 1000 * int(span.get("duration", 0)),
+        "endTimeUnixNano": end,
         "status": {"code": "error" if has_failed else "unset"},
         "attributes": [{"key": key, "value": {"stringValue": x}} for key, x in tags.items()],
     }
@@ -353,10 +354,17 @@ def _problem(span: dict[str, Any]) -> str | None:
     for name in OF_SPANS:
         if name not in span:
             return f"has no {name}: add it"
-        if name in TIMES and not str(span[name]).isdecimal():
+        is_open = name == TIMES[1] and span[name] is None
+        if name in TIMES and not is_open and not str(span[name]).isdecimal():
             return f"has the {name} {span[name]!r}: correct it"
-    start, end = (int(span[name]) for name in TIMES)
-    return "ends before it starts: correct it" if end < start else None
+    ms = _milliseconds(span)
+    return "ends before it starts: correct it" if ms is not None and ms < 0 else None
+
+
+def _milliseconds(span: dict[str, Any]) -> float | None:
+    """How long a span took; None if that is not known."""
+    start, end = (span[name] for name in TIMES)
+    return None if end is None else (int(end) - int(start)) / 1e6
 
 
 def _traces(exported: Iterable[tuple[str, dict]], schema: GraphSchema) -> list[tuple[str, Any]]:
@@ -376,7 +384,7 @@ def _traces(exported: Iterable[tuple[str, dict]], schema: GraphSchema) -> list[t
             "label": f"{service} {span.get('name', '')}".strip(),
             "kind": _name_of_enum(KINDS_OF_SPANS, kind),
             "status": _name_of_enum(STATUSES, status),
-            "ms": (int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])) / 1e6,
+            "ms": _milliseconds(span),
         }
         rows.append({x: value for x, value in attributes.items() if x in named} | row)
     if not rows:
