@@ -324,7 +324,13 @@ def graphs_of_log(
         said = cases[columns["truth"]].groupby(of_case).agg(frozenset)
         cases = cases.assign(**{columns["truth"]: of_case.map(said)})
     by_case = cases.assign(**{graph: of_case}).loc[events.index].groupby(graph, sort=False)
-    differs = by_case.nunique().gt(1).stack()
+    try:
+        differs = by_case.nunique().gt(1).stack()
+    except TypeError as error:
+        names = listed([repr(name) for name in cases])
+        raise ValueError(
+            f"{what}: of the columns of cases, {names}, one has lists: give one value in each cell"
+        ) from error
     if differs.any():
         case, column = differs.idxmax()
         warn(f"{what}: {column!r} differs between the events of case '{case}': the first is read")

@@ -371,3 +371,8 @@ def test_times_since_1970_and_activities_that_look_like_repeats():
     (graph,) = read_log(log)
     assert len(graph) == 3
     assert [hours for *_, hours in graph.edges(data="hours")] == [1.0, 1.0]
+
+
+def test_lists_in_a_column_of_cases_are_named():
+    log = pd.DataFrame({"case": ["a", "a"], "activity": ["x", "y"], "case:tags": [["t"], ["t"]]})
+    refused("of the columns of cases, 'case:tags', one has lists", read_log, log)
