@@ -184,7 +184,10 @@ def resolve_schema(
         found = [name for name in every if isinstance(name, str)]
         in_schema = names_in_schema(schema, part)
         conventional = {*CONVENTIONS[kinds[0]], *CONVENTIONS[kinds[1]]}
-        targets = {x for x in found if is_target(x) and x not in {*in_schema, *conventional}}
+        others = set(found) - {*in_schema, *conventional}
+        targets = {x for x in others if is_target(x)}
+        if part == "graph":  # also "y" and "label" in a dict, which a node has for other things
+            targets |= {x for x in others if is_target(x.rpartition(".")[2])}
         free = sorted(set(found) - set(in_schema) - targets)
         typed = free if schema.reads_all(part) else []
         kind_of = {name: _kind_of(part, name, columns) for name in typed}

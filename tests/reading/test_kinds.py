@@ -775,3 +775,17 @@ def test_a_span_that_did_not_end_has_no_duration(tmp_path):
     [(_, graph)] = iter_graphs(folder(tmp_path, t__json=json.dumps([first, second])))
     assert graph.nodes["1"]["ms"] == 2
     assert "ms" not in graph.nodes["2"]
+
+
+def test_targets_in_a_dict_are_no_data():
+    """A node has a "y" and a "label" in a dict for other things than a prediction."""
+    graphs = [nx.path_graph(3, create_using=nx.Graph) for _ in range(2)]
+    for i, graph in enumerate(graphs):
+        graph.graph["meta"] = {"label": "b", "y": i, "size": i}
+        for node in graph:
+            graph.nodes[node]["at"] = {"y": i + node, "is_fraud": i}
+    schema = read_graphs(graphs, schema="all").schema
+    assert schema.names("graph_numbers") == ("meta.size",)
+    assert schema.names("node_numbers") == ("at.y",)
+    named = GraphSchema(graph_categories="meta.label")
+    assert read_graphs(graphs, schema=named).graph_label_names == ("b",)
