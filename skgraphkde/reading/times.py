@@ -25,6 +25,8 @@ ZONE = re.compile(r":\d\d(\.\d+)? ?(Z|UTC|GMT|[+-]\d\d(:?\d\d)?)$", re.IGNORECAS
 COMPACT_DATES = 19000101, 21001231
 # Whole numbers between these may be years.
 YEARS = 1900, 2100
+# Days of a spreadsheet, from 2000 to 2099.
+SERIAL_DAYS = 36526, 73050
 # Numbers of seconds, milliseconds, microseconds and nanoseconds since 1970 are below these.
 UNITS = (("s", 1e11), ("ms", 1e14), ("us", 1e17), ("ns", np.inf))
 
@@ -132,10 +134,12 @@ def _times_of_numbers(what: str, name: str, numbers: pd.Series) -> pd.Series:
             raise ValueError(f"{texts[times.isna()].iloc[0]} is no date, YYYYMMDD")
         warn(f"{what}: {int(numbers.iloc[0])} under {name!r} is read as a date, YYYYMMDD")
         return times
-    if are_whole and numbers.between(*YEARS).all() and numbers.nunique() > 1:
+    may_be_years = are_whole and numbers.between(*YEARS).all() and numbers.nunique() > 1
+    may_be_days = not are_whole and numbers.between(*SERIAL_DAYS).all()
+    if may_be_years or may_be_days:
         warn(
-            f"{what}: {int(numbers.iloc[0])} under {name!r} is read as seconds since 1970: write "
-            "2019-01-01 if these are years"
+            f"{what}: {numbers.iloc[0]:g} under {name!r} is read as seconds since 1970: write "
+            f"2019-01-01 if these are {'years' if may_be_years else 'days of a spreadsheet'}"
         )
     unit: Any = next(unit for unit, most in UNITS if np.abs(numbers).max() < most)
     return pd.to_datetime(numbers, unit=unit, utc=True)

@@ -256,6 +256,7 @@ def test_years_and_what_is_no_time():
     frame = pd.DataFrame({"source": [1, 2], "target": [2, 3], "time": [2019, 2020]})
     options = {"by": "windows", "time": "time", "window": "1D"}
     warned("2019 under 'time' is read as seconds since 1970", split_cases, frame, **options)
+    warned("days of a sp", split_cases, frame.assign(time=[45000.5, 45001.25]), **options)
     refused("has no times", split_cases, frame.assign(time=[1.0, np.inf]), **options)
     refused("20261345 is no date", split_cases, frame.assign(time=20261345), **options)
     refused("has no rows", split_cases, frame[:0], **options)
