@@ -124,7 +124,7 @@ def compare(
                 exchanged.append(f"within each {within}")
             if match is not None:
                 exchanged.append(f"among {found.detector.schema_.words.graphs} of nearly one size")
-            page = page_of_piles(found, X, Z, piles, files.skipped, files.notes, exchanged)
+            page = page_of_piles(found, X, Z, piles, [*files.skipped], files.notes, exchanged)
             file.write(page)
     else:
         write_table(table_of_piles(found), output)

@@ -108,7 +108,7 @@ def find(
             page.add_all(known, names, known.ids_by_graph(), own, files.origins, files.unread)
         judged = [row.judged for row in page.listed]
         with files.stage("Drawing"), open_output(output) as file:
-            file.write(page.html(files.skipped, marked.ranks, files.notes))
+            file.write(page.html([*files.skipped], marked.ranks, files.notes))
         groups = page.groups
     else:
         with files.stage("Judging"):
@@ -217,7 +217,7 @@ def report(
         ids = batch.ids_by_graph()
         page.add_all(graphs, names, ids, origins=files.origins, unread=files.unread)
     with files.stage("Drawing"), open_output(output) as file:
-        file.write(page.html(files.skipped, notes=files.notes))
+        file.write(page.html([*files.skipped], notes=files.notes))
     n_anomalies = sum(row.judged.is_anomaly for row in page.listed)
     of_all = f"{n_anomalies} of {fitted.schema_.words.counted(len(batch), 'graph')}"
     echo(f"{of_all} stand{'s' if n_anomalies == 1 else ''} out: {output}")

@@ -95,7 +95,7 @@ class GraphFiles:
         self.path_of: dict[str, int] = {}  # the number of the path of each source, by its name
         self.beside = Beside()  # what files say of graphs besides
         self.sources: list[Source] = []  # what `read` has read
-        self.skipped: list[str] = []  # what was said of each
+        self.skipped = dict[str, None]()  # what was said of each
         self.notes = dict[str, None]()  # warnings of what was read
 
     def read(self, schema: GraphSchema | FittedSchema | str | None) -> GraphBatch:
@@ -303,7 +303,7 @@ class GraphFiles:
         if self.skip_errors and not is_evidence:
             text = message_of(error)
             if text not in self.skipped:  # when the same was read before
-                self.skipped.append(text)
+                self.skipped[text] = None
                 echo(f"Skipped: {text}", err=True)
             return
         is_graph = isinstance(error, GraphError) and error.graph is not None

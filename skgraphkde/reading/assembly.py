@@ -521,10 +521,9 @@ class Elements:
         """
         values = self.values(name)
         values = values.tolist() if isinstance(values, np.ndarray) else values
-        types = set(map(type, values))
-        if Written in types:
+        if Written in set(map(type, values)):
             values = [x.text if type(x) is Written else x for x in values]
-        if types <= {str, int, bool}:
+        if set(map(type, values)) <= {str, int, bool}:
             return values
         rows = None
         width = length(next((plain(x) for x in values if x is not None), None))

@@ -58,6 +58,8 @@ class Written(float):
         How it is written.
     """
 
+    text: str
+
     def __new__(cls, value: float, text: str) -> Self:
         """The number; its text is an attribute."""
         number = super().__new__(cls, value)
@@ -66,8 +68,6 @@ class Written(float):
 
     def __getnewargs__(self) -> tuple[float, str]:  # type: ignore[override]  # of a copy
         return float(self), self.text
-
-    text: str
 
 
 def category_of(text: str, number: Any) -> Any:
