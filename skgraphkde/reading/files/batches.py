@@ -259,9 +259,11 @@ def _warn_mixed(batch: GraphBatch, schema: GraphSchema) -> None:
             continue
         for name, values in batch.values_by_category(part).items():
             is_given = np.array([not is_missing(x) for x in values])[labels]
+            are_numbers = any(map(is_number, values))
             is_plain = [is_number(x) or _seems_number(str(x)) for x in values]
             is_other = is_given & ~np.array(is_plain)[labels]
-            if name in CONVENTIONS[kind] or not 0 < is_other.sum() < is_given.sum() / 2:
+            most = (0.5 if are_numbers else FEW_WORDS) * is_given.sum()
+            if name in CONVENTIONS[kind] or not 0 < is_other.sum() < most:
                 continue
             k = int(is_other.argmax())
             graph = (batch.names or ())[batch.owner(part)[k]]
@@ -299,6 +301,8 @@ def attempt(refuse: Callable[[Exception], None], function: Callable, *arguments:
         refuse(error)
 
 
+# If all others are texts that are numbers, so large a share of words are codes, and no mistake.
+FEW_WORDS = 0.1
 # Columns whose points are in no numbers, such as those of addresses.
 OF_IDS = {*chain.from_iterable(ENDS), "id", "node", "graph"}
 
