@@ -521,9 +521,11 @@ class Elements:
         """
         values = self.values(name)
         values = values.tolist() if isinstance(values, np.ndarray) else values
-        if Written in set(map(type, values)):
+        types = set(map(type, values))
+        if Written in types:
             values = [x.text if type(x) is Written else x for x in values]
-        if set(map(type, values)) <= {str, int, bool}:
+            types = types - {Written} | {str}
+        if types <= {str, int, bool}:
             return values
         rows = None
         width = length(next((plain(x) for x in values if x is not None), None))

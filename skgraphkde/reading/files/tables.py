@@ -28,7 +28,7 @@ from skgraphkde._utils import warn
 from skgraphkde.core.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
 from skgraphkde.reading.cases import CaseRule, graphs_of_cases
 from skgraphkde.reading.files.common import AnyPath, Graphs, read_content
-from skgraphkde.reading.formats.common import NUMBER, as_written, category_of
+from skgraphkde.reading.formats.common import NUMBER, as_written, category_of, number_of
 from skgraphkde.reading.problems import UnreadableError
 from skgraphkde.reading.tables import (
     graphs_of_tables,
@@ -540,9 +540,8 @@ def _value(cell: str, decimal: str | None) -> Any:
         number = THOUSANDS[decimal].sub("", number).replace(",", ".")
     elif SWISS.fullmatch(number):
         number = number.replace("'", "")
-    if not NUMBER.fullmatch(number):
-        return cell
-    return int(number) if number.lstrip("+-").isdigit() else float(number)
+    found = number_of(number)
+    return cell if found is None else found
 
 
 def _in_ascii(cell: str) -> str:

@@ -90,9 +90,15 @@ def as_written(text: str, number: Any) -> Any:
 
 def cell_of(text: str) -> Any:
     """The number that a text is, with how it is written; else the text."""
+    number = number_of(text)
+    return text if number is None else as_written(text, number)
+
+
+def number_of(text: str) -> int | float | None:
+    """The number that a text is; None if it is none."""
     if not NUMBER.fullmatch(text):
-        return text
-    return as_written(text, int(text) if text.lstrip("+-").isdigit() else float(text))
+        return None
+    return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
 @dataclass(frozen=True)
